@@ -1,0 +1,1 @@
+"""One thin file per evaluation harness; no logic about verdicts lives here."""

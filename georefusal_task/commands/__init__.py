@@ -1,0 +1,1 @@
+"""The `georefusal` commands, one file each; `georefusal_task.cli` puts them together."""

@@ -1,0 +1,1 @@
+"""Verdicts, records, the reply reader and the statistics: knows no harness, no image, no file layout."""
