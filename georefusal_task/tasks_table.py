@@ -1,0 +1,60 @@
+"""The tasks by name: which prompt, which images, which set. The host adapter, `export` and `score` all read this table."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from georefusal_task.benchmarks.prompts import Prompt, get_prompt
+from georefusal_task.core.errors import ConfigError
+
+Variant = Literal["main", "jpeg_q95", "noimage", "shuffled", "grey"]
+"""What is shown in the image's place."""
+
+DEFAULT_TASK = "georefusalbench"
+
+
+@dataclass(frozen=True)
+class TaskSpec:
+    """One task: `prompt` names an entry of `prompts.PROMPTS`, `mini` means the set that ships with the package."""
+
+    name: str
+    prompt: str = "default"
+    variant: Variant = "main"
+    mini: bool = False
+
+    @property
+    def asks(self) -> Prompt:
+        """The prompt itself."""
+        return get_prompt(self.prompt)
+
+
+TASKS: dict[str, TaskSpec] = {
+    spec.name: spec
+    for spec in (
+        TaskSpec(DEFAULT_TASK),
+        TaskSpec("georefusalbench_jpeg_q95", variant="jpeg_q95"),
+        TaskSpec("georefusalbench_noimage", variant="noimage"),
+        TaskSpec("georefusalbench_shuffled", variant="shuffled"),
+        TaskSpec("georefusalbench_grey", variant="grey"),
+        TaskSpec("georefusalbench_mini", mini=True),
+        TaskSpec("georefusalbench_minimal", prompt="minimal"),
+        TaskSpec("georefusalbench_no_precedence", prompt="no_precedence"),
+        TaskSpec("georefusalbench_mcq", prompt="mcq"),
+        TaskSpec("georefusalbench_conf", prompt="conf"),
+        TaskSpec("georefusalbench_forced", prompt="forced"),
+    )
+}
+
+
+def get_task(name: str, *, own_set: bool = False) -> TaskSpec:
+    """Return the task of that name; with `own_set`, a name of your own stands for the default prompt on your own data.
+
+    Raises:
+        ConfigError: the name is not known (or looks like a misspelt one of ours); the message lists those that are.
+    """
+    if name in TASKS:
+        return TASKS[name]
+    if own_set and not name.startswith(DEFAULT_TASK):
+        return TaskSpec(name)
+    raise ConfigError(
+        f"no task is called {name!r}; there are: {', '.join(TASKS)} (a task of your own needs --data with its folder)"
+    )
