@@ -1,0 +1,1 @@
+"""The workshop: annotated overhead images in, refusal items with measured labels out."""
