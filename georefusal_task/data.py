@@ -1,0 +1,207 @@
+"""Load GeoRefusalBench, or any set in its layout, as validated items. Provenance is never read.
+
+The released layout: `cases/<set>.jsonl`, `labels/<set>.jsonl`, `images/<set>/<id>.png`, optionally `SHA256SUMS`.
+"""
+
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import ValidationError
+
+from georefusal_task.core.errors import DataError
+from georefusal_task.core.records import Case, Intensity, Label
+from georefusal_task.data_columns import MissingColumnError, quoted, read_case, read_label
+from georefusal_task.data_files import Digests, ImageFinder, read_sums, table_files, table_rows
+from georefusal_task.data_source import locate
+
+Record = TypeVar("Record", Case, Label)
+
+RELEASED_ITEMS, RELEASED_SETS, RELEASED_CONDITIONALS = 587, ("A", "B", "C"), 3
+"""What the card says of the released set; another number of items or other sets make it somebody's own set."""
+
+_SHOWN = 10
+
+_SECOND_CLAUSE = re.compile(
+    r"""[.?!;] \s* (?:and\W+|but\W+|then\W+)? if\b     # Is there a ship? If so, ...
+      | \b(?:and|but|then) ,? \s+ if\b                # ..., and if so ...
+      | , \s* if \s+ (?:so|yes|not|there|it|they)\b   # ..., if so ...
+      | \bin \s+ (?:that|which) \s+ case\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+@dataclass(frozen=True)
+class Item:
+    """One question about one image with its label."""
+
+    case: Case
+    label: Label
+    image_sha256: str = ""
+    """Digest of the bytes of the image file."""
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A set that passed every check of the loader, sorted by set and id."""
+
+    items: tuple[Item, ...]
+    digest: str
+    """SHA-256 over cases, labels and images; the same for any spelling, file format or order of the same content."""
+    source: str
+    revision: str | None = None
+    """The commit on the Hub; None for a folder."""
+    warnings: tuple[str, ...] = ()
+    folder: Path | None = None
+
+    @cached_property
+    def by_id(self) -> dict[str, Item]:
+        """Id -> item."""
+        return {item.case.id: item for item in self.items}
+
+
+def load(path: Path | str | None = None) -> Benchmark:
+    """Return the benchmark from `path`, else from the folder GEOREFUSAL_DATA names, else from the Hub.
+
+    Images stay paths: their digests are taken (and remembered), they are decoded when they are handed over.
+
+    Raises:
+        DataError: nothing to load, or what is there is not sound; the message lists the first problems with file,
+            line or id, and value.
+    """
+    source = locate(path)
+    return _read_folder(source.folder, source.text, source.revision)
+
+
+def load_mini() -> Benchmark:
+    """Return the small set of real scenes that ships with this package, in the released layout."""
+    return _read_folder(Path(__file__).parent / "assets" / "mini", "the mini set of this package", None)
+
+
+def _read_folder(folder: Path, source: str, revision: str | None) -> Benchmark:
+    problems = _Problems(folder)
+    digests, sums = Digests(folder), read_sums(folder)
+
+    tables = {table: table_files(folder, table) for table in ("cases", "labels")}
+    for file in (file for files in tables.values() for file in files):
+        _check_sum(file, folder, digests, sums, problems)
+    problems.stop()
+
+    cases = _read_table(folder, tables["cases"], partial(read_case, find_image=ImageFinder(folder)), problems)
+    labels = _read_table(folder, tables["labels"], read_label, problems)
+    problems.stop()
+    for item_id in cases.keys() - labels.keys():
+        problems.add(item_id, "the case has no label")
+    for item_id in labels.keys() - cases.keys():
+        problems.add(item_id, "the label has no case")
+    for case in cases.values():
+        _check_sum(case.image, folder, digests, sums, problems)
+    problems.stop()
+
+    labels, warnings = _with_score_answer(cases, labels)
+    ordered = sorted(cases, key=lambda item_id: (cases[item_id].set, item_id))
+    items = tuple(Item(cases[i], labels[i], digests.sha256(cases[i].image)) for i in ordered)
+    digests.save()
+    return Benchmark(items, _digest(items), source, revision, tuple(warnings), folder)
+
+
+class _Problems:
+    """Collects what is wrong, so that one run shows more than the first of many."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._lines: list[str] = []
+
+    def add(self, where: str, what: str) -> None:
+        self._lines.append(f"{where}: {what}")
+
+    @contextmanager
+    def at(self, where: str) -> Iterator[None]:
+        """Turn a wrong value inside the block into a problem at this place; a missing column passes through."""
+        try:
+            yield
+        except ValidationError as error:
+            self.add(where, "; ".join(f"{quoted(e['input'])}: {e['msg']}" for e in error.errors()))
+        except MissingColumnError:
+            raise
+        except ValueError as error:
+            self.add(where, str(error))
+
+    def stop(self) -> None:
+        """Raise the DataError that lists the problems, if there are any."""
+        if not self._lines:
+            return
+        more = len(self._lines) - _SHOWN
+        shown = [*sorted(self._lines)[:_SHOWN], *([f"... and {more} more"] if more > 0 else [])]
+        raise DataError("\n  ".join([f"{self._folder} is not sound:", *shown]))
+
+
+def _read_table(folder: Path, files: list[Path], read: Callable[..., Record], problems: _Problems) -> dict[str, Record]:
+    """Return id -> record for all rows of a table."""
+    records: dict[str, Record] = {}
+    places: dict[str, str] = {}
+    for file in files:
+        try:
+            for where, row in table_rows(file, str(file.relative_to(folder))):
+                with problems.at(where):
+                    record = read(row)
+                    if record.id in records:
+                        problems.add(where, f"the id {record.id} stands already in {places[record.id]}")
+                    records[record.id], places[record.id] = record, where
+        except MissingColumnError as error:
+            problems.add(where, str(error))  # the rest of the file would only say it again
+        except DataError as error:
+            problems.add(str(error.args[0]), "")
+    return records
+
+
+def _check_sum(file: Path, folder: Path, digests: Digests, sums: dict[str, str], problems: _Problems) -> None:
+    if not file.is_relative_to(folder):
+        return  # unpacked from a table
+    name = file.relative_to(folder).as_posix()
+    if file.stat().st_size == 0:
+        problems.add(name, "the file is empty")
+    elif name in sums and digests.sha256(file) != sums[name]:
+        problems.add(name, f"SHA256SUMS says {sums[name]}, the file is {digests.sha256(file)}; get it again")
+
+
+def _with_score_answer(cases: dict[str, Case], labels: dict[str, Label]) -> tuple[dict[str, Label], list[str]]:
+    """Return the labels with `score_answer` resolved, and warnings.
+
+    Source: the card leaves three LOW items of batch B, which ask a conditional follow-up question, out of answer-level
+    metrics without naming them. A column decides where there is one. Else, in the released set, the wording does.
+    """
+    if any(label.score_answer is not None for label in labels.values()):
+        return _marked(labels, lambda label: label.score_answer is not False), []
+    counts = Counter(label.set for label in labels.values())
+    if counts.total() != RELEASED_ITEMS or tuple(sorted(counts)) != RELEASED_SETS:
+        return _marked(labels, lambda _: True), []
+    asked = sorted(
+        label.id
+        for label in labels.values()
+        if label.set == "B" and label.intensity == Intensity.LOW and _SECOND_CLAUSE.search(cases[label.id].question)
+    )
+    named = f"LOW items of B with a conditional second clause: {', '.join(asked) or 'none'}"
+    if len(asked) != RELEASED_CONDITIONALS:
+        expected = f"the card speaks of {RELEASED_CONDITIONALS}"
+        return labels, [f"{named}; {expected}, so answer-level metrics are undefined"]
+    return _marked(labels, lambda label: label.id not in asked), [f"{named}; left out of answer-level metrics"]
+
+
+def _marked(labels: dict[str, Label], scored: Callable[[Label], bool]) -> dict[str, Label]:
+    return {i: label.model_copy(update={"score_answer": scored(label)}) for i, label in labels.items()}
+
+
+def _digest(items: tuple[Item, ...]) -> str:
+    content = hashlib.sha256(b"georefusal data 1\n")
+    for item in items:
+        row = {"question": item.case.question, "image": item.image_sha256, **item.label.model_dump(mode="json")}
+        content.update(json.dumps(row, sort_keys=True).encode() + b"\n")
+    return content.hexdigest()
