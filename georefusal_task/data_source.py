@@ -47,8 +47,9 @@ def _snapshot() -> Source:
         folder = Path(snapshot_download(REPOSITORY, repo_type="dataset", revision=REVISION, allow_patterns=_WANTED))
     except Exception as error:
         reason = " ".join(str(error).split())[:300]
+        wanted = f"{REPOSITORY} at {REVISION}" if REVISION else REPOSITORY
         raise DataError(
-            f"cannot get {REPOSITORY}{f' at {REVISION}' if REVISION else ''} from the Hub: {reason} -- set {VARIABLE} to "
-            f"a folder with cases/, labels/ and images/, or evaluate georefusalbench_mini, which needs no download"
+            f"cannot get {wanted} from the Hub: {reason} -- set {VARIABLE} to a folder with cases/, labels/ and "
+            "images/, or evaluate georefusalbench_mini, which needs no download"
         ) from error
     return Source(folder, f"Hub data set {REPOSITORY} at {folder.name}", folder.name)

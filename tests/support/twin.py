@@ -1,7 +1,8 @@
 """A made-up twin of the released set: its layout and its counts, none of its content.
 
-587 items in A, B and C; 295 accept ANSWER, 15 accept two refusals, 193 are anchored by measurement, 83 levers; one item
-repeats the image and question of another; three LOW items of B ask a conditional second question; provenance is poisoned.
+587 items in A, B and C; 295 accept ANSWER, 15 accept two refusals, 193 are anchored by measurement, 83 levers; one
+item repeats the image and question of another; three LOW items of B ask a conditional second question; provenance is
+poisoned.
 """
 
 import hashlib
@@ -17,9 +18,17 @@ POISON = "POISON-from-provenance"
 SPELLINGS: dict[str, dict[str, str]] = {
     "canonical": {},
     "other": {
-        **{"id": "item_id", "set": "batch", "image": "image_path", "question": "query"},
-        **{"gold": "gold_verdict", "accept": "accept_set", "answer": "gold_answer", "category": "refusal_category"},
-        **{"intensity": "level", "lever": "mechanism", "anchor": "anchor_type"},
+        "id": "item_id",
+        "set": "batch",
+        "image": "image_path",
+        "question": "query",
+        "gold": "gold_verdict",
+        "accept": "accept_set",
+        "answer": "gold_answer",
+        "category": "refusal_category",
+        "intensity": "level",
+        "lever": "mechanism",
+        "anchor": "anchor_type",
     },
     "verdict": {"image": "file_name", "gold": "verdict", "accept": "accepted", "set": "split"},
     "shouting": {"id": "ID", "question": "Question", "gold": "Gold Verdict", "accept": "ACCEPT-SET"},
