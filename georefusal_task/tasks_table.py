@@ -1,4 +1,4 @@
-"""The tasks by name: which prompt, which images, which set. The host adapter, `export` and `score` all read this table."""
+"""The tasks by name: which prompt, which images, which set. The host adapter, `export` and `score` read it."""
 
 from dataclasses import dataclass
 from typing import Literal

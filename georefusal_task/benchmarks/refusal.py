@@ -1,0 +1,219 @@
+"""GeoRefusalBench: the text that a model gets, the score of one reply, the summary of all.
+
+>>> from georefusal_task.core.records import Case, Label, Reply, Status
+>>> from georefusal_task.core.verdicts import Verdict
+>>> case = Case(id="A-0", set="A", image="tile.png", question="Is a ship at the quay?")
+>>> label = Label(id="A-0", set="A", gold="ANSWER", accept=["ANSWER"], answer="yes", score_answer=True)
+>>> row = score_one(case, label, [Reply(Verdict.ANSWER, Status.JSON, answer="no")])
+>>> summary = summarise([row])
+>>> scalar(summary, "accept_acc"), scalar(summary, "yesno_acc"), scalar(summary, "missed_refusal_rate")
+(1.0, 0.0, None)
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from georefusal_task.benchmarks.prompts import Prompt, ReplyKind
+from georefusal_task.benchmarks.refusal_metrics import FORCED_METRICS, METRICS
+from georefusal_task.benchmarks.refusal_scores import RATES, Outcomes, estimates
+from georefusal_task.core.errors import ConfigError, DataError
+from georefusal_task.core.records import Case, Intensity, Label, Reason, Reply, Row, lever_family
+from georefusal_task.core.sampling import Mask, Rate, Sample
+from georefusal_task.core.stats import Estimate, PairedTest
+from georefusal_task.core.verdicts import VERDICTS
+
+SMALL = 20
+"""A rate over fewer items than this is shown as counts only."""
+
+GROUP_METRICS = (
+    "accept_acc", "strict_acc", "answer_recall", "refusal_acc", "false_refusal_rate", "missed_refusal_rate",
+    "unparsed_rate",
+)  # fmt: skip
+"""What each group of a breakdown shows."""
+
+Group = str | None
+BREAKDOWNS: dict[str, Callable[[Row], Group]] = {
+    "category": lambda row: row.category,
+    "intensity": lambda row: row.intensity,
+    "lever_family": lambda row: lever_family(row.lever),
+    "set": lambda row: row.set,
+}
+_ORDER: list[str] = [*VERDICTS, *Intensity]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Everything computed from one run."""
+
+    n: int
+    metrics: dict[str, Estimate]
+    by: dict[str, dict[str, dict[str, Estimate]]]
+    """breakdown -> group -> metric; items that belong to no group are in none."""
+    tests: dict[str, PairedTest | None] = field(default_factory=dict)
+
+    def to_json(self, meta: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Return the content of `score --json`; what is not defined is None."""
+        return {
+            "metrics": {name: estimate.to_json() for name, estimate in self.metrics.items()},
+            "by": {
+                breakdown: {
+                    group: {name: estimate.to_json() for name, estimate in found.items()}
+                    for group, found in groups.items()
+                }
+                for breakdown, groups in self.by.items()
+            },
+            "tests": {name: test and test.to_json() for name, test in self.tests.items()},
+            "meta": {"n": self.n, **(meta or {})},
+        }
+
+
+def build_prompt(case: Case, prompt: Prompt) -> str:
+    """Return the whole text that goes with the image of this case."""
+    return prompt.text(case)
+
+
+def score_one(case: Case, label: Label, replies: Sequence[Reply], kind: ReplyKind = "verdict") -> Row:
+    """Return the scored row of one item.
+
+    Args:
+        case: what the model saw.
+        label: what was right.
+        replies: one or more replies as read; the first is the one that counts, the others serve the repeat metrics.
+        kind: what the prompt asked for. A letter carries no yes/no, so nothing can be right or wrong at answer level.
+    """
+    first = replies[0]
+    return Row(
+        id=case.id,
+        set=case.set,
+        gold=label.gold,
+        accept=label.accept,
+        gold_answer=None if kind == "letter" else label.answer,
+        category=label.category,
+        intensity=label.intensity,
+        lever=label.lever,
+        score_answer=label.score_answer,
+        verdict=first.verdict,
+        status=first.status,
+        reason=first.reason,
+        answer=first.answer,
+        flags=first.flags,
+        confidence=first.confidence,
+        repeats=tuple(reply.verdict for reply in replies) if len(replies) > 1 else (),
+    )
+
+
+def summarise(rows: Iterable[Row], *, clusters: Mapping[str, str] | None = None, grey: bool = False) -> Summary:
+    """Return every metric of the rows, broken down and tested; the order of rows changes nothing.
+
+    Args:
+        rows: one per item; equal ones under one id (ranks of a distributed run) count once.
+        clusters: item id -> anything that items of one base question or base image share.
+        grey: the images were grey, so `answer_rate` is reported as `grey_answer_rate`.
+
+    Raises:
+        DataError: one id with different rows, or an id that `clusters` does not know.
+    """
+    kept = _unique(rows)
+    outcomes, sample = Outcomes.of(kept), _sample(kept, clusters)
+    found = estimates(outcomes, sample)
+    if grey:
+        found["grey_answer_rate"] = found.pop("answer_rate")
+    return Summary(
+        n=len(kept),
+        metrics={name: found[name] for name in METRICS if name in found},
+        by=_breakdowns(kept, sample, {name: RATES[name](outcomes) for name in GROUP_METRICS}, BREAKDOWNS),
+        tests={"always_answer": sample.test(outcomes.right, outcomes.answerable)},
+    )
+
+
+def summarise_forced(rows: Iterable[Row], *, clusters: Mapping[str, str] | None = None) -> Summary:
+    """Return the metrics of the forced prompt, where every reply should be yes or no; also by intensity.
+
+    Above chance on items whose evidence was taken away, the yes/no shows that it was not, or that the question alone
+    gives it away. Raises as `summarise` does.
+    """
+    kept = _unique(rows)
+    said = _mask(row.answer in {"yes", "no"} for row in kept)
+    everything = np.ones_like(said)
+    rates = {
+        "forced_acc": (
+            said & _mask(row.answer == row.gold_answer for row in kept),
+            _mask(bool(row.gold_answer) for row in kept),
+        ),
+        "forced_yes_share": (_mask(row.answer == "yes" for row in kept), said),
+        "unparsed_rate": (~said, everything),
+        "host_error_rate": (_mask(row.reason == Reason.HOST_ERROR for row in kept), everything),
+    }
+    sample = _sample(kept, clusters)
+    return Summary(
+        n=len(kept),
+        metrics={name: sample.rate(*rates[name]) for name in FORCED_METRICS},
+        by=_breakdowns(kept, sample, rates, {"intensity": BREAKDOWNS["intensity"]}),
+    )
+
+
+def scalar(summary: Summary, name: str) -> float | None:
+    """Return the value of one metric as the host's table wants it; None where it is not defined.
+
+    Raises:
+        ConfigError: no metric of this summary has that name.
+    """
+    try:
+        return summary.metrics[name].value
+    except KeyError:
+        raise ConfigError(f"no metric is called {name!r}; there are: {', '.join(summary.metrics)}") from None
+
+
+def _mask(flags: Iterable[bool]) -> Mask:
+    return np.fromiter(flags, np.bool_)
+
+
+def _unique(rows: Iterable[Row]) -> list[Row]:
+    """Return one row per id."""
+    kept: dict[str, Row] = {}
+    for row in rows:
+        first = kept.setdefault(row.id, row)
+        if first is not row and first != row:
+            raise DataError(f"item {row.id} was scored twice with different results; score one run at a time")
+    return list(kept.values())
+
+
+def _sample(rows: Sequence[Row], clusters: Mapping[str, str] | None) -> Sample:
+    """Return the sample that the rows are, their clusters numbered."""
+    if clusters is None:
+        return Sample()
+    unknown = [row.id for row in rows if row.id not in clusters]
+    if unknown:
+        raise DataError(f"no cluster is known for {len(unknown)} of {len(rows)} items, the first being {unknown[0]}")
+    numbers: dict[str, int] = {}
+    return Sample(np.array([numbers.setdefault(clusters[row.id], len(numbers)) for row in rows], dtype=np.int64))
+
+
+def _breakdowns(
+    rows: Sequence[Row], sample: Sample, rates: Mapping[str, Rate], breakdowns: Mapping[str, Callable[[Row], Group]]
+) -> dict[str, dict[str, dict[str, Estimate]]]:
+    """Return the rates for each group of each breakdown, verdicts and intensities in their own order."""
+    found: dict[str, dict[str, dict[str, Estimate]]] = {}
+    for breakdown, group_of in breakdowns.items():
+        members: dict[str, list[int]] = {}
+        for place, row in enumerate(rows):
+            if (group := group_of(row)) is not None:
+                members.setdefault(group, []).append(place)
+        found[breakdown] = {}
+        for group in sorted(members, key=lambda group: (_ORDER.index(group) if group in _ORDER else -1, group)):
+            member = np.zeros(len(rows), dtype=np.bool_)
+            member[members[group]] = True
+            found[breakdown][str(group)] = {
+                name: _shown(sample.rate(hits, among & member)) for name, (hits, among) in rates.items()
+            }
+    return found
+
+
+def _shown(estimate: Estimate) -> Estimate:
+    """Return the estimate, without a rate where there are too few items for one."""
+    if not 0 < estimate.n < SMALL:
+        return estimate
+    return replace(estimate, value=None, low=None, high=None, method=f"counts only, n < {SMALL}")

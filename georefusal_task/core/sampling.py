@@ -1,0 +1,149 @@
+"""Estimates from per-item columns, with the interval that the way of sampling asks for.
+
+Items that share a base question or a base image are not independent. `Sample` knows which belong together, if that is
+known at all, and chooses: Wilson, MOVER or a bootstrap over items when it is not, a bootstrap over clusters when it is.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from georefusal_task.core.stats import (
+    Estimate,
+    Floats,
+    Interval,
+    Ints,
+    PairedTest,
+    Statistic,
+    bootstrap,
+    mcnemar,
+    mover,
+    paired_difference,
+    sign_test,
+    undefined,
+    wilson,
+)
+
+Mask = npt.NDArray[np.bool_]
+Rate = tuple[Mask, Mask]
+"""(hits, among): two masks over the items, hits counted inside among."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The items of one run. `clusters` holds a number per item, or is None when nothing is known of them."""
+
+    clusters: Ints | None = None
+
+    def at(self, chosen: Mask) -> "Sample":
+        """Return the chosen items only."""
+        return self if self.clusters is None else Sample(self.clusters[chosen])
+
+    def rate(self, hits: Mask, among: Mask) -> Estimate:
+        """Return the share of hits among the items marked in `among`."""
+        k, n = _count(hits, among)
+        if n == 0:
+            return undefined()
+        if self.clusters is None:
+            return Estimate(k / n, *wilson(k, n), n, "wilson", count=k)
+        interval, method = _clustered(self.clusters, _ratio, [hits & among, among])
+        units = _sums(self.clusters, [among]).shape[0]
+        return Estimate(k / n, *(interval or wilson(k * units / n, units)), n, method, count=k)
+
+    def mean_rate(self, rates: Sequence[Rate]) -> Estimate:
+        """Return the plain mean of the rates that are defined; not defined when none is."""
+        counts = [_count(*rate) for rate in rates]
+        kept = [(rate, count) for rate, count in zip(rates, counts, strict=True) if count[1]]
+        if not kept:
+            return undefined()
+        n = sum(count[1] for _, count in kept)
+        value = sum(k / m for _, (k, m) in kept) / len(kept)
+        if self.clusters is None:
+            return Estimate(value, *mover([count for _, count in kept]), n, "mover")
+        columns = [column for (hits, among), _ in kept for column in (hits & among, among)]
+        interval, method = _clustered(self.clusters, _mean_ratio, columns)
+        if interval is None:
+            units = [_sums(self.clusters, [among]).shape[0] for (_, among), _ in kept]
+            interval = mover([(k * m / n, m) for (_, (k, n)), m in zip(kept, units, strict=True)])
+        return Estimate(value, *interval, n, method)
+
+    def statistic(self, statistic: Statistic, cells: Ints, kinds: int) -> Estimate:
+        """Return a statistic of how many items fall into each of `kinds` cells; `cells` holds each item's cell."""
+        counts = np.bincount(cells, minlength=kinds)
+        value = float(statistic(counts.astype(np.float64)))
+        if np.isnan(value):
+            return undefined()
+        if self.clusters is None:
+            interval = bootstrap(statistic, np.eye(kinds, dtype=np.int64), counts)
+            method = "bootstrap" if interval else "bootstrap, no spread"
+        else:
+            interval, method = _clustered(self.clusters, statistic, [cells == kind for kind in range(kinds)])
+        return Estimate(value, *(interval or (value, value)), len(cells), method)
+
+    def difference(self, ours: Mask, theirs: Mask) -> Estimate:
+        """Return the difference of two shares over all items, both systems having met the same ones."""
+        n = len(ours)
+        if n == 0:
+            return undefined()
+        better, worse = int((ours & ~theirs).sum()), int((theirs & ~ours).sum())
+        value = (better - worse) / n
+        if self.clusters is None:
+            return Estimate(value, *paired_difference(better, worse, n), n, "adjusted Wald, paired")
+        interval, method = _clustered(
+            self.clusters, _difference, [ours & ~theirs, theirs & ~ours, np.ones(n, dtype=np.bool_)]
+        )
+        units = np.unique(self.clusters).size
+        interval = interval or paired_difference(better * units / n, worse * units / n, units)
+        return Estimate(value, *interval, n, method)
+
+    def test(self, ours: Mask, theirs: Mask) -> PairedTest | None:
+        """Return the paired test of the same difference, or None without items."""
+        n = len(ours)
+        if n == 0:
+            return None
+        better, worse = ours & ~theirs, theirs & ~ours
+        if self.clusters is None:
+            return mcnemar(int(better.sum()), int(worse.sum()), n)
+        sums = _sums(self.clusters, [better, worse, np.ones(n, dtype=np.bool_)])
+        return sign_test(sums[:, 0], sums[:, 1], n)
+
+
+def _clustered(clusters: Ints, statistic: Statistic, columns: Sequence[Mask]) -> tuple[Interval | None, str]:
+    """Return the bootstrap interval of a statistic of the columns' sums, and what to call it."""
+    sums = _sums(clusters, columns)
+    kinds, times = np.unique(sums, axis=0, return_counts=True)
+    interval = bootstrap(statistic, kinds, times)
+    method = f"bootstrap over {len(sums)} clusters"
+    return interval, method if interval else f"{method}, no spread"
+
+
+def _sums(clusters: Ints, columns: Sequence[Mask]) -> Ints:
+    """Return int (clusters, columns), the columns summed within each cluster; one that adds nothing is left out."""
+    sums = np.stack([np.bincount(clusters, column) for column in columns], axis=1).astype(np.int64)
+    return sums[sums.any(axis=1)]
+
+
+def _count(hits: Mask, among: Mask) -> tuple[int, int]:
+    return int((hits & among).sum()), int(among.sum())
+
+
+def _ratio(sums: Floats) -> Floats:
+    return divide(sums[..., 0], sums[..., 1])
+
+
+def _mean_ratio(sums: Floats) -> Floats:
+    rates = divide(sums[..., 0::2], sums[..., 1::2])
+    return divide(np.nansum(rates, axis=-1), (~np.isnan(rates)).sum(axis=-1))
+
+
+def _difference(sums: Floats) -> Floats:
+    return divide(sums[..., 0] - sums[..., 1], sums[..., 2])
+
+
+def divide(above: npt.ArrayLike, below: npt.ArrayLike) -> Floats:
+    """Return above / below element by element, NaN where below is 0."""
+    over, under = np.broadcast_arrays(np.asarray(above, dtype=np.float64), np.asarray(below, dtype=np.float64))
+    result: Floats = np.divide(over, under, out=np.full(under.shape, np.nan), where=under != 0)
+    return result
