@@ -1,0 +1,124 @@
+"""Baselines that look at no image, as host models: the floors and the ceiling that every real result stands between."""
+
+import hashlib
+import json
+import os
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+from lmms_eval.api.instance import Instance
+from lmms_eval.api.model import lmms
+
+from georefusal_task.benchmarks.prompts import LETTERS, ReplyKind, get_prompt
+from georefusal_task.core.errors import ConfigError
+from georefusal_task.core.records import Label
+from georefusal_task.core.verdicts import VERDICTS, Verdict
+
+Choice = tuple[Verdict, str]
+"""A verdict and the yes/no that goes with it."""
+
+
+class Baseline(lmms):  # type: ignore[misc]
+    """A model whose reply to an item follows from the item alone, so that ranks, order and subsets change nothing."""
+
+    is_simple = True
+
+    @abstractmethod
+    def choose(self, doc: dict[str, Any], repeat: int) -> Choice:
+        """Return the verdict and answer to one item; `repeat` counts the samples of an item under the host's `-n`."""
+
+    @property
+    def device(self) -> torch.device:
+        """Where the host puts the counts that it gathers over ranks; NCCL moves CUDA tensors only."""
+        gathers_on_gpu = torch.distributed.is_initialized() and torch.distributed.get_backend() == "nccl"
+        return torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0"))) if gathers_on_gpu else torch.device("cpu")
+
+    def generate_until(self, requests: Iterable[Instance]) -> list[str]:
+        """Return one reply per request, in the form that the item's prompt asks for."""
+        seen: Counter[tuple[str, int]] = Counter()
+        texts = []
+        for request in requests:
+            *_, doc_id, task, split = request.args
+            doc = self.task_dict[task][split][doc_id]
+            if "prompt" not in doc:
+                raise ConfigError(f"{type(self).__name__} replies to GeoRefusal tasks only, not to {task!r}")
+            verdict, answer = self.choose(doc, seen[task, doc_id])
+            seen[task, doc_id] += 1
+            texts.append(reply_text(get_prompt(doc["prompt"]).reply, verdict, answer))
+        return texts
+
+    def loglikelihood(self, requests: list[Instance]) -> list[tuple[float, bool]]:
+        """Raise: a baseline writes replies, it has no likelihoods."""
+        raise NotImplementedError(f"{type(self).__name__} only generates")
+
+    def generate_until_multi_round(self, requests: list[Instance]) -> list[str]:
+        """Raise: no task of ours has rounds."""
+        raise NotImplementedError(f"{type(self).__name__} only generates")
+
+
+class Constant(Baseline):
+    """`georefusal_constant`: always the same verdict; with verdict=ANSWER the always-answer baseline."""
+
+    def __init__(self, verdict: str = "ANSWER", answer: str = "yes", **host_arguments: Any) -> None:
+        super().__init__()
+        _check(self, host_arguments)
+        if verdict not in VERDICTS:
+            raise ConfigError(f"verdict={verdict} is none of {', '.join(VERDICTS)}")
+        if answer not in ("yes", "no"):
+            raise ConfigError(f"answer={answer} is neither yes nor no")
+        self._choice = Verdict(verdict), answer
+
+    def choose(self, doc: dict[str, Any], repeat: int) -> Choice:  # noqa: ARG002
+        """Return the verdict and answer that were asked for."""
+        return self._choice
+
+
+class Random(Baseline):
+    """`georefusal_random`: each of the six verdicts with equal chance, drawn from the seed and the item's id."""
+
+    def __init__(self, seed: int = 0, **host_arguments: Any) -> None:
+        super().__init__()
+        _check(self, host_arguments)
+        self._seed = seed
+
+    def choose(self, doc: dict[str, Any], repeat: int) -> Choice:
+        """Return one of the six verdicts and of yes and no."""
+        drawn = int.from_bytes(hashlib.sha256(f"{self._seed}\0{doc['id']}\0{repeat}".encode()).digest()[:8])
+        return VERDICTS[drawn % len(VERDICTS)], ("yes", "no")[drawn // len(VERDICTS) % 2]
+
+
+class Oracle(Baseline):
+    """`georefusal_oracle`: the label itself; anything below 1.0 is a fault of the pipeline."""
+
+    def __init__(self, **host_arguments: Any) -> None:
+        super().__init__()
+        _check(self, host_arguments)
+
+    def choose(self, doc: dict[str, Any], repeat: int) -> Choice:  # noqa: ARG002
+        """Return the gold verdict and answer."""
+        label = Label.model_validate_json(doc["label"])
+        return label.gold, label.answer or "yes"
+
+
+def reply_text(kind: ReplyKind, verdict: Verdict, answer: str) -> str:
+    """Return a flawless reply of that kind.
+
+    >>> reply_text("letter", Verdict.ANSWER, "yes"), reply_text("yes_no", Verdict.ANSWER, "no")
+    ('A', 'no')
+    """
+    if kind == "yes_no":
+        return answer
+    if kind == "letter":
+        return next(letter for letter, meaning in LETTERS.items() if meaning is verdict)
+    said = "" if verdict.is_refusal else answer
+    return json.dumps({"verdict": verdict, "answer": said, "justification": "This baseline does not see the image."})
+
+
+def _check(model: Baseline, host_arguments: dict[str, Any]) -> None:
+    """Refuse arguments that neither the baseline nor the host knows, since a misspelt one would go unnoticed."""
+    unknown = set(host_arguments) - {"batch_size", "max_batch_size", "device"}
+    if unknown:
+        raise ConfigError(f"{type(model).__name__} takes no argument {', '.join(sorted(unknown))}")
