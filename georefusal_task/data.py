@@ -21,6 +21,7 @@ from georefusal_task.core.records import Case, Intensity, Label
 from georefusal_task.data_columns import MissingColumnError, quoted, read_case, read_label
 from georefusal_task.data_files import Digests, ImageFinder, read_sums, table_files, table_rows
 from georefusal_task.data_source import locate
+from georefusal_task.image_files import glance
 
 Record = TypeVar("Record", Case, Label)
 
@@ -97,11 +98,11 @@ def _read_folder(folder: Path, source: str, revision: str | None) -> Benchmark:
     cases = _read_table(folder, tables["cases"], partial(read_case, find_image=ImageFinder(folder)), problems)
     labels = _read_table(folder, tables["labels"], read_label, problems)
     problems.stop()
-    for item_id in cases.keys() - labels.keys():
-        problems.add(item_id, "the case has no label")
-    for item_id in labels.keys() - cases.keys():
-        problems.add(item_id, "the label has no case")
+    for item_id in cases.keys() ^ labels.keys():
+        problems.add(f"{item_id}: the {'case has no label' if item_id in cases else 'label has no case'}")
     for case in cases.values():
+        with problems.at(f"{case.id}: image {case.image.name}"):
+            glance(case.image)
         _check_sum(case.image, folder, digests, sums, problems)
     problems.stop()
 
@@ -119,8 +120,8 @@ class _Problems:
         self._folder = folder
         self._lines: list[str] = []
 
-    def add(self, where: str, what: str) -> None:
-        self._lines.append(f"{where}: {what}")
+    def add(self, problem: str) -> None:
+        self._lines.append(problem)
 
     @contextmanager
     def at(self, where: str) -> Iterator[None]:
@@ -128,11 +129,11 @@ class _Problems:
         try:
             yield
         except ValidationError as error:
-            self.add(where, "; ".join(f"{quoted(e['input'])}: {e['msg']}" for e in error.errors()))
+            self.add(f"{where}: " + "; ".join(f"{quoted(e['input'])}: {e['msg']}" for e in error.errors()))
         except MissingColumnError:
             raise
         except ValueError as error:
-            self.add(where, str(error))
+            self.add(f"{where}: {error}")
 
     def stop(self) -> None:
         """Raise the DataError that lists the problems, if there are any."""
@@ -153,12 +154,12 @@ def _read_table(folder: Path, files: list[Path], read: Callable[..., Record], pr
                 with problems.at(where):
                     record = read(row)
                     if record.id in records:
-                        problems.add(where, f"the id {record.id} stands already in {places[record.id]}")
+                        problems.add(f"{where}: the id {record.id} stands already in {places[record.id]}")
                     records[record.id], places[record.id] = record, where
         except MissingColumnError as error:
-            problems.add(where, str(error))  # the rest of the file would only say it again
+            problems.add(f"{where}: {error}")  # the rest of the file would only say it again
         except DataError as error:
-            problems.add(str(error.args[0]), "")
+            problems.add(str(error))
     return records
 
 
@@ -166,10 +167,8 @@ def _check_sum(file: Path, folder: Path, digests: Digests, sums: dict[str, str],
     if not file.is_relative_to(folder):
         return  # unpacked from a table
     name = file.relative_to(folder).as_posix()
-    if file.stat().st_size == 0:
-        problems.add(name, "the file is empty")
-    elif name in sums and digests.sha256(file) != sums[name]:
-        problems.add(name, f"SHA256SUMS says {sums[name]}, the file is {digests.sha256(file)}; get it again")
+    if name in sums and digests.sha256(file) != sums[name]:
+        problems.add(f"{name}: SHA256SUMS says {sums[name]}, the file has {digests.sha256(file)}; get it again")
 
 
 def _with_score_answer(cases: dict[str, Case], labels: dict[str, Label]) -> tuple[dict[str, Label], list[str]]:
