@@ -129,9 +129,9 @@ class PairedTest:
     """Items on which only the first is right."""
     worse: int
     n: int
-    p: float | None
+    p: float
     method: str
-    discordance: float | None
+    discordance: float
     """Share of items on which the two differ; under clusters with their dependence counted in (see `sign_test`)."""
     detectable: float | None
     """The smallest difference that this many items would show in 80 % of cases."""

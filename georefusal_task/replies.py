@@ -1,0 +1,175 @@
+"""Reply files: what a model said, by item id. Ours and the host's sample logs are read alike.
+
+Ours are JSONL, `{"id", "text"}` and where known `confidence` and `model`. The host's (`--log_samples`,
+`--predict_only`) carry the id as the first word of `target`, and under `-n k` k texts per item.
+"""
+
+import json
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from georefusal_task.benchmarks.prompts import ReplyKind
+from georefusal_task.benchmarks.refusal import score_one
+from georefusal_task.core.errors import ConfigError, DataError
+from georefusal_task.core.records import Row
+from georefusal_task.core.reply import read_reply
+from georefusal_task.data import Item
+from georefusal_task.data_columns import quoted
+
+_LOG_NAME = re.compile(r"_samples_(?P<task>.+)\.jsonl$")
+
+
+@dataclass(frozen=True, slots=True)
+class ItemReplies:
+    """What a model said about one item."""
+
+    texts: tuple[str, ...]
+    """One or more replies; the first is the one that counts."""
+    confidence: float | None = None
+    """The model's own confidence in [0, 1], where the file gives one."""
+    model: str | None = None
+    line: int = field(default=0, compare=False)
+    """Where it stands in the file, from 1."""
+
+
+def find_replies(path: Path, task: str | None = None) -> tuple[Path, str | None]:
+    """Return the reply file that `path` means, and the task that a host log is named after (else `task` itself).
+
+    `path` is a file, or a folder of host results, in which the log of `task` is looked for at any depth.
+
+    Raises:
+        ConfigError: the folder holds no log, or several to choose from; or the log's name speaks of another task.
+    """
+    if not path.is_dir():
+        named = _task_of(path)
+        if task and named and task != named:
+            raise ConfigError(
+                f"{path} is named as a log of the task {named}, not {task}; leave --task out or rename it"
+            )
+        return path, task or named
+    logs = {log: _task_of(log) for log in sorted(path.rglob("*_samples_*.jsonl"))}
+    found = [log for log, named in logs.items() if task in (None, named)]
+    if len(found) == 1:
+        return found[0], logs[found[0]]
+    if not found:
+        there = ", ".join(sorted({str(named) for named in logs.values()})) or "none"
+        raise ConfigError(f"{path} holds no host log of the task {task or '(any)'}; tasks with a log there: {there}")
+    listed = "\n  ".join(f"{log} (--task {logs[log]})" for log in found)
+    raise ConfigError(f"{path} holds {len(found)} host logs; name one file, or its task if that is enough:\n  {listed}")
+
+
+def _task_of(path: Path) -> str | None:
+    match = _LOG_NAME.search(path.name)
+    return match["task"] if match else None
+
+
+def read_replies(path: Path, known: Collection[str]) -> dict[str, ItemReplies]:
+    """Return id -> replies of a reply file or host log; items that have none are left out.
+
+    Args:
+        path: the file.
+        known: the ids of the data set.
+
+    Raises:
+        DataError: a line is not what it should be, an id is not known, one id has different replies, or there is no
+            reply at all; the message names file, line and id.
+    """
+    found: dict[str, ItemReplies] = {}
+    for line, row in json_lines(path):
+        where = f"{path}:{line}"
+        item, replies = _read_line(row, line, where)
+        if item not in known:
+            raise DataError(
+                f"{where}: the id {quoted(item)} is not among the {len(known)} items of this data set; "
+                "check --task and --data"
+            )
+        first = found.setdefault(item, replies)
+        if first != replies:
+            raise DataError(f"{where}: {item} has another reply already in line {first.line}; keep one of the two")
+    if not found:
+        raise DataError(f"{path} holds no reply")
+    return found
+
+
+def _read_line(row: Mapping[str, Any], line: int, where: str) -> tuple[str, ItemReplies]:
+    """Return id and replies of one line, of whichever form it is."""
+    if "id" in row and "text" in row:
+        item, texts = row["id"], [row["text"]]
+    elif "target" in row and ("filtered_resps" in row or "resps" in row):
+        item = str(row["target"]).partition(" ")[0]
+        texts = row.get("filtered_resps", row.get("resps"))
+        texts = texts if isinstance(texts, list) else [texts]
+    else:
+        keys = ", ".join(row) or "none"
+        raise DataError(f'{where}: expected {{"id", "text"}} or a line of a host\'s sample log; the keys are: {keys}')
+    if not isinstance(item, str):
+        raise DataError(f"{where}: the id {quoted(item)} is not a string")
+    texts = ["" if text is None else text for text in texts]
+    if not texts or not all(isinstance(text, str) for text in texts):
+        raise DataError(f"{where}: the reply to {item} is {quoted(texts)}, not text")
+    confidence, model = row.get("confidence"), row.get("model")
+    if confidence is not None and not (type(confidence) in (int, float) and 0 <= confidence <= 1):
+        raise DataError(f"{where}: the confidence of {item} is {quoted(confidence)}, not a number from 0 to 1")
+    return item, ItemReplies(tuple(texts), confidence, None if model is None else str(model), line)
+
+
+def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield (line number from 1, object) for each line of a JSONL file that is not blank.
+
+    Raises:
+        DataError: a line is not UTF-8, not JSON or not an object.
+    """
+    with path.open("rb") as lines:  # bytes: only a newline ends a line, not U+2028 inside a reply
+        for number, line in enumerate(lines, 1):
+            if not line.strip():
+                continue
+            try:
+                row = json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
+            except UnicodeDecodeError as error:
+                at = f"{error.reason} at byte {error.start} of the line"
+                raise DataError(f"{path}:{number}: not UTF-8 ({at}); save the file as UTF-8") from None
+            except (ValueError, RecursionError) as error:
+                raise DataError(f"{path}:{number}: not JSON: {error}") from None
+            if not isinstance(row, dict):
+                raise DataError(f"{path}:{number}: {quoted(row)} is not a JSON object")
+            yield number, row
+
+
+def read_clusters(path: Path) -> dict[str, str]:
+    """Return item id -> cluster from JSONL lines `{"id", "cluster"}`.
+
+    Raises:
+        DataError: a line lacks one of them, or one id is in two clusters.
+    """
+    clusters: dict[str, str] = {}
+    for line, row in json_lines(path):
+        if row.get("id") is None or row.get("cluster") is None:
+            raise DataError(f'{path}:{line}: expected {{"id", "cluster"}}; the keys are: {", ".join(row) or "none"}')
+        item, cluster = str(row["id"]), str(row["cluster"])
+        if clusters.setdefault(item, cluster) != cluster:
+            raise DataError(f"{path}:{line}: {item} is in the clusters {clusters[item]} and {cluster}")
+    return clusters
+
+
+def score_replies(
+    items: Mapping[str, Item],
+    replies: Mapping[str, ItemReplies],
+    kind: ReplyKind = "verdict",
+    *,
+    track: Callable[[Iterable[str]], Iterable[str]] = iter,
+) -> list[Row]:
+    """Return a scored row for each item that has a reply; a confidence in the file stands above one in the text.
+
+    `track` passes the ids on and shows how far it got, such as a progress bar.
+    """
+    rows = []
+    for item_id in track(replies):
+        item, said = items[item_id], replies[item_id]
+        read = [read_reply(text, kind) for text in said.texts]
+        if said.confidence is not None:
+            read[0] = replace(read[0], confidence=said.confidence)
+        rows.append(score_one(item.case, item.label, read, kind))
+    return rows
