@@ -46,8 +46,9 @@ _TEXT = {
     "num_attention_heads": 4,
     "num_key_value_heads": 2,
     "max_position_embeddings": 4096,
+    "initializer_range": 0.4,  # large enough for question and image to change the reply
 }
-_VISION = {"hidden_size": 32, "intermediate_size": 64}
+_VISION = {"hidden_size": 32, "intermediate_size": 64, "initializer_range": 0.4}
 
 
 @dataclass(frozen=True)
@@ -174,6 +175,7 @@ def _internvl(tokenizer: "PreTrainedTokenizerFast", template: str) -> tuple["Pre
         image_token_id=tokenizer.convert_tokens_to_ids("<IMG_CONTEXT>"),
         image_seq_length=16,
         downsample_ratio=0.5,
+        tie_word_embeddings=False,
     )
     return InternVLForConditionalGeneration(config), InternVLProcessor(
         image_processor=GotOcr2ImageProcessor(size=size, crop_to_patches=False),
