@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Doc(TypedDict):
-    """All that the host knows of an item; `case` and `label` are the JSON of our records, prompt and variant are names."""
+    """All that the host knows of an item; `case` and `label` are our records as JSON, prompt and variant are names."""
 
     id: str
     prompt: str

@@ -16,7 +16,7 @@ BASELINES = {
 
 
 def manifests() -> list[Any]:
-    """Return the host's `ModelManifest` of each baseline; none, with one warning, when the host has changed too much."""
+    """Return the host's `ModelManifest` of each baseline; none, with a warning, when the host has changed too much."""
     try:
         lmms_register.install()
         from lmms_eval.models.registry_v2 import ModelManifest

@@ -2,7 +2,7 @@
 
 The host has an entry point for models and none for tasks (0.7.3). Our model entry point calls `install`, which wraps
 `TaskManager.initialize_tasks` so that the index it returns also holds our folder. Whatever the host has indexed by
-itself (a built-in, the user's `--include_path`, an entry point for tasks that it may grow) wins over what is added here.
+itself (a built-in, the user's `--include_path`, an entry point for tasks that it may grow) wins over what is added.
 """
 
 import functools
@@ -12,7 +12,7 @@ import importlib.util
 import inspect
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -63,12 +63,7 @@ def warn(error: Exception) -> None:
 class _WhenImported(importlib.abc.MetaPathFinder):
     """Waits for the import of the host's task module, steps out of the way and wraps it once it is loaded."""
 
-    def find_spec(
-        self,
-        fullname: str,
-        path: Sequence[str] | None,
-        target: ModuleType | None = None,  # noqa: ARG002
-    ) -> importlib.machinery.ModuleSpec | None:
+    def find_spec(self, fullname: str, *_: Any) -> importlib.machinery.ModuleSpec | None:
         """Return None for every other module."""
         if fullname != _HOST_MODULE:
             return None

@@ -1,0 +1,30 @@
+"""`georefusal doctor`: whether an evaluation will work here, and on which data."""
+
+import os
+
+import typer
+
+from georefusal_task.commands._common import reports_errors
+
+
+@reports_errors
+def doctor() -> None:
+    """Say whether lmms-eval finds the tasks and by which route, which versions clash, and whether the data is sound.
+
+    Downloads nothing. The exit status is 0 only when nothing stands in the way of an evaluation.
+    """
+    os.environ["HF_HUB_OFFLINE"] = "1"  # read when the Hub's client is imported, which happens below
+
+    from itertools import chain
+
+    from georefusal_task import __version__, data
+    from georefusal_task.adapters.lmms_doctor import Level, data_findings, findings
+
+    print(f"georefusal {__version__}; asking lmms-eval, which takes some seconds", flush=True)
+    problems = 0
+    for found in chain(findings(), data_findings("data", data.load), data_findings("mini set", data.load_mini)):
+        problems += found.level is Level.PROBLEM
+        print(f"{found.level:8}{found.text}", flush=True)
+    if problems:
+        print(f"{problems} problem{'s' if problems > 1 else ''}")
+        raise typer.Exit(1)
