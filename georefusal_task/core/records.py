@@ -13,7 +13,10 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from georefusal_task.core.verdicts import Verdict
 
-ItemId = Annotated[str, Field(pattern=r"^[A-Za-z0-9]+-[0-9a-f]+$", description="opaque id, `<set>-<hex>`")]
+ItemId = Annotated[
+    str,
+    Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*-[0-9a-f]+$", description="opaque id, `<set>-<hex>`; a safe file name"),
+]
 
 
 class Intensity(StrEnum):
