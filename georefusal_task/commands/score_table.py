@@ -47,10 +47,10 @@ ALPHA = 0.05
 
 _SIGNED = {"always_answer_gap", "refusal_dprime", "refusal_bias"}
 _BOUNDS = {
-    "value_if_unparsed_answer": "had every unparsed reply been ANSWER",
-    "value_if_unparsed_refusal": "had every unparsed reply been a right refusal",
-    "value_if_right": "had every failed request been right",
-    "value_if_dropped": "with failed requests left out",
+    "value_if_unparsed_answer": "if the unparsed had been ANSWER",
+    "value_if_unparsed_refusal": "if the unparsed had been refusals, right where one is",
+    "value_if_right": "if the failed requests had been right",
+    "value_if_dropped": "without the failed requests",
 }
 
 
@@ -106,7 +106,7 @@ def _always_answer(summary: Summary) -> Iterator[str]:
     accept_acc, gap = summary.metrics["accept_acc"].value, summary.metrics["always_answer_gap"].value
     if test is None or accept_acc is None or gap is None:
         return
-    yield f"  always answering gets {accept_acc - gap:.3f} here: alone right on {test.worse} items, this run on {test.better}"
+    yield f"  always answering gets {accept_acc - gap:.3f}; alone right on {test.worse}, this run on {test.better}"
     told_apart = f"distinguishable from it, {'better' if test.better > test.worse else 'worse'}"
     yield f"  {told_apart if test.p < ALPHA else 'not distinguishable from it'}: p = {test.p:.2g} ({test.method})"
     if test.detectable is not None:
