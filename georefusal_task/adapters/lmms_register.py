@@ -35,12 +35,6 @@ def switched_off() -> bool:
     return os.environ.get(OFF_VARIABLE, "0") not in ("", "0")
 
 
-def is_installed() -> bool:
-    """True when the host's task index, as loaded in this process, includes our tasks by this module's doing."""
-    host = sys.modules.get(_HOST_MODULE)
-    return host is not None and hasattr(host.TaskManager.initialize_tasks, _MARK)
-
-
 def install() -> None:
     """Wrap the host's index now, or as soon as the host imports it: most commands never do, and pay nothing."""
     if switched_off():
