@@ -159,7 +159,7 @@ def test_a_true_null_with_clusters_is_rejected_in_5_percent(clusters: int) -> No
     n = clusters * size
     clustered = np.mean([sign_test(b, w, n).p < 0.05 for b, w in zip(better, worse, strict=True)])
     naive = np.mean([mcnemar(int(b.sum()), int(w.sum()), n).p < 0.05 for b, w in zip(better, worse, strict=True)])
-    assert 0.035 <= clustered <= 0.065
+    assert 0.025 <= clustered <= 0.065  # sign flips have few possible values, so they stay below 5 %
     assert naive > 0.10
 
 
