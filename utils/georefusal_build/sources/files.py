@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 
 import ijson  # type: ignore[import-untyped]
 from PIL import Image, ImageFile, UnidentifiedImageError
+from PIL.TiffImagePlugin import STRIPBYTECOUNTS, STRIPOFFSETS, TILEBYTECOUNTS, TILEOFFSETS, TiffImageFile
 
 from georefusal_build.sources.base import SourceError
 
@@ -99,16 +100,16 @@ def image_size(path: Path) -> tuple[int, int]:
     try:
         with path.open("rb") as handle, Image.open(handle) as image:
             size, mode, kind = image.size, image.mode, image.format
-            handle.seek(0, 2)
-            handle.seek(max(0, handle.tell() - _TAIL))
-            tail = handle.read()
+            length = handle.seek(0, 2)
+            handle.seek(max(0, length - _TAIL))
+            whole = _END_MARKS[kind] in handle.read() if kind in _END_MARKS else _data_end(image) <= length
     except FileNotFoundError as error:
         raise SourceError(path, "image file is missing") from error
     except (UnidentifiedImageError, OSError, ValueError, SyntaxError) as error:
         raise SourceError(path, f"is not a readable image ({_brief(error)})") from error
     if mode not in _EIGHT_BIT_MODES:
         raise SourceError(path, f"has pixels of mode '{mode}'; convert it to 8 bits per band first")
-    if kind in _END_MARKS and _END_MARKS[kind] not in tail:
+    if not whole:
         raise SourceError(path, f"the {kind} file is cut off before its end")
     if min(size) < 1:
         raise SourceError(path, f"has no pixels (size {size[0]}x{size[1]})")
@@ -158,6 +159,19 @@ class ImageIndex:
             told = " and ".join(str(path) for path in nearest[:2])
             raise SourceError(annotation, f"image '{name}' is not unique: {told}; read one folder at a time", place)
         return nearest[0]
+
+
+def _data_end(image: Image.Image) -> int:
+    """Where the last strip or tile of a TIFF ends; 0 for other formats."""
+    tags = image.tag_v2 if isinstance(image, TiffImageFile) else {}
+    return max(
+        (
+            start + count
+            for offsets, counts in ((STRIPOFFSETS, STRIPBYTECOUNTS), (TILEOFFSETS, TILEBYTECOUNTS))
+            for start, count in zip(tags.get(offsets, ()), tags.get(counts, ()), strict=False)
+        ),
+        default=0,
+    )
 
 
 def _common_parts(one: Path, other: Path) -> int:
