@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from georefusal_task.core.errors import DataError
 from georefusal_task.core.records import Case, Intensity, Label
-from georefusal_task.data_columns import MissingColumnError, quoted, read_case, read_label
+from georefusal_task.data_columns import MissingColumnError, quoted, read_case, read_label, row_id
 from georefusal_task.data_files import Digests, ImageFinder, read_sums, table_files, table_rows
 from georefusal_task.data_source import locate
 from georefusal_task.image_files import glance
@@ -151,10 +151,10 @@ def _read_table(folder: Path, files: list[Path], read: Callable[..., Record], pr
     for file in files:
         try:
             for where, row in table_rows(file, str(file.relative_to(folder))):
-                with problems.at(where):
+                with problems.at(f"{where} ({row_id(row)})"):
                     record = read(row)
                     if record.id in records:
-                        problems.add(f"{where}: the id {record.id} stands already in {places[record.id]}")
+                        problems.add(f"{where}: the id {record.id!r} stands already in {places[record.id]}")
                     records[record.id], places[record.id] = record, where
         except MissingColumnError as error:
             problems.add(f"{where}: {error}")  # the rest of the file would only say it again

@@ -35,6 +35,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
 }
 """Canonical field -> the column names that mean it; compared without case, spaces and hyphens count as underscores."""
 
+_FIELD_OF = {name: field for field, names in COLUMNS.items() for name in names}
 _CASE_FIELDS = ("id", "set", "image", "question")
 _LABEL_FIELDS = ("id", "set", "gold", "accept", "answer", "category", "intensity", "lever", "anchor", "score_answer")
 
@@ -66,6 +67,11 @@ class MissingColumnError(ValueError):
 def quoted(value: object) -> str:
     """Return a value for an error message: its repr, cut to about 80 characters, in ASCII."""
     return _SHORT.repr(value).encode("ascii", "backslashreplace").decode()
+
+
+def row_id(row: Mapping[str, Any]) -> str:
+    """Return what a row has for an id, for an error message; "no id" where it has none."""
+    return ", ".join(quoted(value) for value in _fields(row, ("id",))["id"].values()) or "no id"
 
 
 def read_case(row: Mapping[str, Any], find_image: Callable[[object, str], Path]) -> Case:
@@ -165,11 +171,10 @@ def read_verdicts(value: object) -> tuple[Verdict, ...]:
 
 def _fields(row: Mapping[str, Any], wanted: tuple[str, ...]) -> dict[str, dict[str, Any]]:
     """Return field -> {column: value} for the columns of the row that mean a wanted field, nulls included."""
-    meaning = {name: field for field in wanted for name in COLUMNS[field]}
     fields: dict[str, dict[str, Any]] = {field: {} for field in wanted}
     for column, value in row.items():
-        field = meaning.get(re.sub(r"[\s-]+", "_", column.strip().lower()))
-        if field:
+        field = _FIELD_OF.get(re.sub(r"[\s-]+", "_", column.strip().lower()))
+        if field in fields:
             fields[field][column] = value
     return fields
 

@@ -8,6 +8,7 @@ import json
 import os
 import tempfile
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -117,12 +118,13 @@ class ImageFinder:
         path = PurePosixPath(value)
         if path.is_absolute() or ".." in path.parts or "\0" in value:
             raise ValueError(f"{quoted(value)} leads out of the folder; paths are relative, such as images/A/<id>.png")
-        if path.parts[0] == "provenance":
+        if path.parts[:1] == ("provenance",):
             raise ValueError(f"{quoted(value)} lies in provenance, which is never opened")
         # symbolic links are followed when the file is opened but not resolved here: a Hub snapshot consists of them
         for start in (self.folder, self.folder / "images", self.folder / "images" / item_set):
-            if (start / path).is_file():
-                return start / path
+            with suppress(OSError):  # such as a name that is too long
+                if (start / path).is_file():
+                    return start / path
         raise ValueError(f"there is no file {quoted(value)} in the folder or its images/")
 
 

@@ -46,10 +46,11 @@ def _snapshot() -> Source:
     try:
         folder = Path(snapshot_download(REPOSITORY, repo_type="dataset", revision=REVISION, allow_patterns=_WANTED))
     except Exception as error:
+        wanted = f"{REPOSITORY} at revision {REVISION}" if REVISION else REPOSITORY
         reason = " ".join(str(error).split())[:300]
-        wanted = f"{REPOSITORY} at {REVISION}" if REVISION else REPOSITORY
         raise DataError(
-            f"cannot get {wanted} from the Hub: {reason} -- set {VARIABLE} to a folder with cases/, labels/ and "
-            "images/, or evaluate georefusalbench_mini, which needs no download"
+            f"{wanted} is not in the cache of the Hub client, which could not download it either. Set {VARIABLE} to a "
+            "folder with cases/, labels/ and images/, or evaluate georefusalbench_mini, which needs no download. "
+            f"The Hub client said: {reason}"
         ) from error
     return Source(folder, f"Hub data set {REPOSITORY} at {folder.name}", folder.name)
