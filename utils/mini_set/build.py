@@ -44,9 +44,21 @@ _BANDS: dict[str, dict[Intensity, Band]] = {
         Intensity.MEDIUM: lambda m: 0.85 <= m["sat_fraction"] <= 0.97,
         Intensity.HIGH: lambda m: m["sat_fraction"] >= 0.98,
     },
-    "gm_decimate": {Intensity.MEDIUM: lambda m: 1.5 < m["n_px"] <= 3, Intensity.HIGH: lambda m: m["n_px"] <= 1.5},
-    "gm_part": {Intensity.MEDIUM: lambda m: 0.3 <= m["n_px"] <= 1.5, Intensity.HIGH: lambda m: m["n_px"] <= 0.3},
-    "gm_subtype": {Intensity.MEDIUM: lambda m: 2.5 < m["n_px"] <= 5, Intensity.HIGH: lambda m: m["n_px"] <= 2.5},
+    "gm_decimate": {
+        Intensity.LOW: lambda m: m["n_px"] >= 8,
+        Intensity.MEDIUM: lambda m: 1.5 < m["n_px"] <= 3,
+        Intensity.HIGH: lambda m: m["n_px"] <= 1.5,
+    },
+    "gm_part": {
+        Intensity.LOW: lambda m: m.get("n_px", 8) >= 8,
+        Intensity.MEDIUM: lambda m: 0.3 <= m["n_px"] <= 1.5,
+        Intensity.HIGH: lambda m: m["n_px"] <= 0.3,
+    },
+    "gm_subtype": {
+        Intensity.LOW: lambda m: m["n_px"] >= 26,
+        Intensity.MEDIUM: lambda m: 2.5 < m["n_px"] <= 5,
+        Intensity.HIGH: lambda m: m["n_px"] <= 2.5,
+    },
 }
 """Between the bands lies a dead zone: an item whose measurement falls there must not exist."""
 

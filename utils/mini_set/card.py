@@ -42,7 +42,7 @@ _LABELS = """
 - **Measured on the finished image.** Where a lever hides, clips or coarsens, the share of the target that stays
   visible, the clipped share, or the size in pixels of what is asked for is measured and must lie inside the lever's
   band (`measurement` in provenance). The bands leave a gap between answerable and not: at least 90 % of a target
-  visible, or at most 15 %.
+  visible or at most 15 %, at least 8 pixels across or at most 3 (parts: 1.5; kinds of one class: 26 and 5).
 - **Looked at**: every item by eye, with its question, after building; `evidence` in provenance says in one line why
   the label holds.
 - **Controls.** LOW items share cloud cover, black or clipped area, image or wording with the items that must be

@@ -40,7 +40,8 @@ def noise(seed: int, beta: float) -> Field:
     frequency = np.hypot(np.fft.fftfreq(TILE)[:, None], np.fft.fftfreq(TILE)[None, :])
     frequency[0, 0] = np.inf
     coloured: Field = np.fft.ifft2(np.fft.fft2(white) * frequency ** (-beta / 2)).real
-    return coloured / coloured.std()
+    coloured /= coloured.std()
+    return coloured
 
 
 def blur(field: Field, sigma: float) -> Field:
@@ -81,7 +82,7 @@ def cloud(
     strength: float = 3.0,
     shadow: Sequence[int] = (-14, -18),
 ) -> Altered:
-    """Return a colour tile under an opaque cloud that covers the share `cover` exactly, and its cast shadow.
+    """Return a colour tile under an opaque cloud and its cast shadow; it hides the share `cover`.
 
     `over` and `clear` are ellipses (cx, cy, rx, ry) that draw the cloud or push it away; their outlines are wobbled
     by a second noise field, so that the cloud never takes the outline of a target. `shadow` is its (x, y) offset.
@@ -89,7 +90,7 @@ def cloud(
     wobble = noise(seed + 1, 3.4)
     score = noise(seed, 3.0) + strength * (_bumps(over, wobble) - _bumps(clear, wobble))
     edge, top = np.quantile(score, (1 - cover, 0.995))
-    depth = 5.0 * _smoothstep((score - edge) / (0.25 * (top - edge)) + 0.08)
+    depth = 5.0 * _smoothstep((score - edge) / (0.25 * (top - edge)) + 0.2345)
     through = blur(np.exp(-depth), 1.0)
     dx, dy = shadow
     cast = np.roll(1 - through, (dy, dx), (0, 1))
