@@ -64,6 +64,8 @@ _LIMITS = """
 - NONFACTUAL questions, and those about other dates, can be told from their wording alone: the question is the
   reason.
 - Clouds, gaps, clipping and coarse sampling are simulated, except on the cloudy Landsat scene.
+- Not measured, only looked at: the real cloud on that scene, and what is left of a colour in one band (anchor
+  `consensus`; here that is the makers' agreement, no vote was taken).
 - The scenes used here are never used to train what this project ships (`utils/mini_set/scenes_split.json`).
 """
 

@@ -76,9 +76,9 @@ class Item:
     @property
     def anchor(self) -> str:
         """What the label rests on: a pixel measurement, geometry, the number of dates needed, or agreement."""
-        if self.lever.startswith("im") or self.family in _PIXEL:
+        if self.target or (self.family in _PIXEL and self.size_m is not None):
             return "pixel"
-        if self.lever.startswith("nf") or self.family == "fp_capture":
+        if self.lever.startswith(("nf", "im")) or self.family == "fp_capture":
             return "consensus"
         return "structural" if self.family in _STRUCTURAL else "geometry"
 
