@@ -111,6 +111,8 @@ def _examine_png(data: bytes) -> Header:
             pixels.append(data[offset : offset + length])
     if b"acTL" in kinds:
         raise ValueError("it is animated")
+    if colour == 3 and b"PLTE" not in kinds:
+        raise ValueError("it has no palette, though its header says so")
     _check_pixels(b"".join(pixels), width, height, depth * _CHANNELS[colour], interlaced=bool(interlace))
     plain = kinds <= _PLAIN_CHUNKS and depth == 8 and colour in (0, 2) and end == len(data)
     return Header(width, height, depth, plain)

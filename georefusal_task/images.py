@@ -51,10 +51,9 @@ class PassthroughPng(Image.Image):
 
     def save(self, fp: Any, format: str | None = None, **params: Any) -> None:  # noqa: A002 -- Pillow's name
         """Write the image; as PNG without further parameters and unmodified, the bytes of its file."""
-        if format is None and isinstance(fp, str | Path):
-            format = Path(fp).suffix[1:]  # noqa: A001
-        if (format or "").upper() != "PNG" or params or self._fingerprint() != self._seal:
-            super().save(fp, format or None, **params)
+        wanted = format or (Path(fp).suffix[1:] if isinstance(fp, str | Path) else "")
+        if wanted.upper() != "PNG" or params or self._fingerprint() != self._seal:
+            super().save(fp, format, **params)
         elif isinstance(fp, str | Path):
             Path(fp).write_bytes(self._file)
         else:
