@@ -19,7 +19,7 @@ from pydantic import ValidationError
 from georefusal_task.core.errors import DataError
 from georefusal_task.core.records import Case, Intensity, Label
 from georefusal_task.data_columns import MissingColumnError, quoted, read_case, read_label, row_id
-from georefusal_task.data_files import Digests, ImageFinder, read_sums, table_files, table_rows
+from georefusal_task.data_files import Digests, find_image, read_sums, table_files, table_rows
 from georefusal_task.data_source import locate
 from georefusal_task.image_files import glance
 
@@ -95,10 +95,10 @@ def _read_folder(folder: Path, source: str, revision: str | None) -> Benchmark:
         _check_sum(file, folder, digests, sums, problems)
     problems.stop()
 
-    cases = _read_table(folder, tables["cases"], partial(read_case, find_image=ImageFinder(folder)), problems)
+    cases = _read_table(folder, tables["cases"], partial(read_case, find_image=partial(find_image, folder)), problems)
     labels = _read_table(folder, tables["labels"], read_label, problems)
     problems.stop()
-    for item_id in cases.keys() ^ labels.keys():
+    for item_id in sorted(cases.keys() ^ labels.keys()):
         problems.add(f"{item_id}: the {'case has no label' if item_id in cases else 'label has no case'}")
     for case in cases.values():
         with problems.at(f"{case.id}: image {case.image.name}"):
@@ -140,7 +140,7 @@ class _Problems:
         if not self._lines:
             return
         more = len(self._lines) - _SHOWN
-        shown = [*sorted(self._lines)[:_SHOWN], *([f"... and {more} more"] if more > 0 else [])]
+        shown = [*self._lines[:_SHOWN], *([f"... and {more} more"] if more > 0 else [])]
         raise DataError("\n  ".join([f"{self._folder} is not sound:", *shown]))
 
 

@@ -7,7 +7,7 @@ other name or value is an error that quotes it.
 import json
 import re
 import reprlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -72,6 +72,12 @@ def quoted(value: object) -> str:
 def row_id(row: Mapping[str, Any]) -> str:
     """Return what a row has for an id, for an error message; "no id" where it has none."""
     return ", ".join(quoted(value) for value in _fields(row, ("id",))["id"].values()) or "no id"
+
+
+def some(names: Iterable[str]) -> str:
+    """Return names for an error message: the first twelve, and how many more there are."""
+    every = list(names)
+    return ", ".join([*every[:12], *([f"... and {len(every) - 12} more"] if len(every) > 12 else [])]) or "nothing"
 
 
 def read_case(row: Mapping[str, Any], find_image: Callable[[object, str], Path]) -> Case:
@@ -157,7 +163,7 @@ def read_verdicts(value: object) -> tuple[Verdict, ...]:
         if value.lstrip().startswith(("[", '"')):
             try:
                 members = json.loads(value)
-            except ValueError:
+            except (ValueError, RecursionError):
                 raise ValueError(f"{quoted(value)} starts like JSON but is not") from None
             members = [members] if isinstance(members, str) else members
         else:
@@ -184,8 +190,7 @@ def _require(row: Mapping[str, Any], fields: Mapping[str, Mapping[str, Any]], *r
         if not any(fields[field] for field in alternatives):
             names = ", ".join(name for field in alternatives for name in COLUMNS[field])
             raise MissingColumnError(
-                f"no column means {' or '.join(alternatives)}: found {', '.join(map(quoted, row)) or 'none'}; "
-                f"expected one of {names}"
+                f"no column means {' or '.join(alternatives)}: found {some(map(quoted, row))}; expected one of {names}"
             )
 
 

@@ -13,14 +13,17 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from georefusal_task.core.errors import DataError
-from georefusal_task.data_columns import quoted
+from georefusal_task.data_columns import quoted, some
 
 _SUFFIXES = (".jsonl", ".json", ".parquet")
 
 
 def cache_dir() -> Path:
     """Return the folder for what can be made again: digests, and images that were embedded in a table."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "georefusal"
+    try:
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "georefusal"
+    except RuntimeError:  # no home, as for an anonymous user in a container
+        return Path(tempfile.gettempdir()) / "georefusal"
 
 
 def table_files(folder: Path, table: str) -> list[Path]:
@@ -30,10 +33,15 @@ def table_files(folder: Path, table: str) -> list[Path]:
         DataError: there is none.
     """
     files = [folder / f"{table}{suffix}" for suffix in _SUFFIXES]
-    files += [file for suffix in _SUFFIXES for file in (folder / table).rglob(f"[!.]*{suffix}")]
+    files += [
+        file
+        for suffix in _SUFFIXES
+        for file in (folder / table).rglob(f"*{suffix}")
+        if not any(part.startswith(".") for part in file.relative_to(folder).parts)
+    ]
     found = sorted(file for file in files if file.is_file())
     if not found:
-        there = ", ".join(sorted(entry.name for entry in folder.iterdir())) or "nothing"
+        there = some(sorted(entry.name for entry in folder.iterdir()))
         raise DataError(
             f"{folder} has no {table}: expected {table}/<set>.jsonl, .json or .parquet; the folder holds {there}"
         )
@@ -97,42 +105,45 @@ def _parquet_rows(file: Path, name: str) -> Iterator[tuple[str, Mapping[str, Any
         raise DataError(f"{name} is not a whole parquet file: {error}") from None
 
 
-class ImageFinder:
-    """Turns the value of an image column into the path of an image file that exists."""
+def find_image(folder: Path, value: object, item_set: str) -> Path:
+    """Return the absolute path of the image file that a row names, or that is embedded in it.
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    Args:
+        folder: where the set lies; paths start there, in its images/ or in images/<set>/.
+        value: of the image column: a relative path, or an Image feature as `datasets` writes it.
+        item_set: the set that the row belongs to.
 
-    def __call__(self, value: object, item_set: str) -> Path:
-        """Return the absolute path of the image that a row names, or that is embedded in it.
-
-        Raises:
-            ValueError: no such file, a path that leaves the folder, or no path at all.
-        """
-        if isinstance(value, dict):  # the Image feature of `datasets`
-            if isinstance(value.get("bytes"), bytes):
-                return _unpacked(value["bytes"])
-            value = value.get("path")
-        if not isinstance(value, str) or not value.strip():
-            raise ValueError(f"{quoted(value)} is neither a path nor an Image feature")
-        path = PurePosixPath(value)
-        if path.is_absolute() or ".." in path.parts or "\0" in value:
-            raise ValueError(f"{quoted(value)} leads out of the folder; paths are relative, such as images/A/<id>.png")
-        if path.parts[:1] == ("provenance",):
-            raise ValueError(f"{quoted(value)} lies in provenance, which is never opened")
-        # symbolic links are followed when the file is opened but not resolved here: a Hub snapshot consists of them
-        for start in (self.folder, self.folder / "images", self.folder / "images" / item_set):
-            with suppress(OSError):  # such as a name that is too long
-                if (start / path).is_file():
-                    return start / path
-        raise ValueError(f"there is no file {quoted(value)} in the folder or its images/")
+    Raises:
+        ValueError: no such file, a path that leaves the folder, or no path at all.
+        DataError: an embedded image cannot be unpacked.
+    """
+    if isinstance(value, dict):
+        if isinstance(value.get("bytes"), bytes):
+            return _unpacked(value["bytes"])
+        value = value.get("path")
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError(f"{quoted(value)} is neither a path nor an Image feature")
+    path = PurePosixPath(value)
+    if path.is_absolute() or ".." in path.parts or "\0" in value:
+        raise ValueError(f"{quoted(value)} leads out of the folder; paths are relative, such as images/A/<id>.png")
+    if path.parts[:1] == ("provenance",):
+        raise ValueError(f"{quoted(value)} lies in provenance, which is never opened")
+    # links are followed when a file is opened but not resolved here: a snapshot from the Hub consists of links
+    for start in (folder, folder / "images", folder / "images" / item_set):
+        with suppress(OSError):  # such as a name that is too long
+            if (start / path).is_file():
+                return start / path
+    raise ValueError(f"there is no file {quoted(value)} in the folder or its images/")
 
 
 def _unpacked(image: bytes) -> Path:
     """Return the path of a file with these bytes, named after their digest and written only once."""
     path = cache_dir() / "images" / f"{hashlib.sha256(image).hexdigest()}.png"
-    if not path.is_file() or path.read_bytes() != image:
-        _write(path, image)
+    try:
+        if not path.is_file() or path.read_bytes() != image:
+            _write(path, image)
+    except OSError as error:
+        raise DataError(f"cannot unpack embedded images: {error}; set XDG_CACHE_HOME to a writable folder") from error
     return path
 
 
@@ -148,7 +159,7 @@ class Digests:
     """SHA-256 of files, remembered in the user's cache for as long as size, times and inode stay the same."""
 
     def __init__(self, folder: Path) -> None:
-        self._store = cache_dir() / "digests" / f"{hashlib.sha256(str(folder).encode()).hexdigest()[:24]}.json"
+        self._store = cache_dir() / "digests" / f"{hashlib.sha256(os.fsencode(folder)).hexdigest()[:24]}.json"
         self._known: dict[str, tuple[str, str]] = {}
         self._changed = False
         try:
@@ -191,7 +202,7 @@ def read_sums(folder: Path) -> dict[str, str]:
     if not file.is_file():
         return {}
     sums: dict[str, str] = {}
-    for number, line in enumerate(file.read_text(encoding="utf-8").split("\n"), 1):
+    for number, line in enumerate(file.read_text(encoding="utf-8", errors="replace").split("\n"), 1):
         if not line.strip():
             continue
         digest, _, path = line.strip().partition(" ")

@@ -35,10 +35,10 @@ class Header:
 
 
 def glance(file: Path) -> None:
-    """Look at signature, size and end of an image file; reads a few bytes of it, so that a whole set takes no time.
+    """Look at signature, size and end of an image file; of a PNG it reads a few bytes, so that a set takes no time.
 
     Raises:
-        ValueError: it is no PNG or JPEG, too large, or a PNG that is cut off.
+        ValueError: it is no PNG or JPEG, too large, or cut off.
     """
     with file.open("rb", buffering=0) as stream:
         start = stream.read(33)
@@ -46,8 +46,8 @@ def glance(file: Path) -> None:
             _png_header(start)
             for _ in _chunks(stream, file.stat().st_size):
                 pass
-        elif not start.startswith(_JPEG):
-            raise _unknown(start)
+        else:
+            examine(file.read_bytes() if start.startswith(_JPEG) else start)
 
 
 def examine(data: bytes) -> Header:
@@ -60,11 +60,7 @@ def examine(data: bytes) -> Header:
         return _examine_png(data)
     if data.startswith(_JPEG):
         return _examine_jpeg(data)
-    raise _unknown(data[:8])
-
-
-def _unknown(start: bytes) -> ValueError:
-    return ValueError(f"it begins with {start[:8]!r}, so it is neither PNG nor JPEG; convert it to PNG")
+    raise ValueError(f"it begins with {data[:8]!r}, so it is neither PNG nor JPEG; convert it to PNG")
 
 
 def _check_size(width: int, height: int) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 from support.twin import POISON, make_twin
 
 from georefusal_task import data_source
@@ -134,7 +135,26 @@ def test_hidden_and_foreign_files_are_no_tables(small: Path) -> None:
     before = load(small).digest
     (small / "cases/._A.jsonl").write_bytes(b"\x00\x05\x16")
     (small / "labels/README.md").write_text("labels")
+    (small / "labels/.ipynb_checkpoints").mkdir()
+    (small / "labels/.ipynb_checkpoints/A.jsonl").write_text("{")
     assert load(small).digest == before
+
+
+def test_parts_of_a_set_may_be_links(small: Path, tmp_path: Path) -> None:
+    """A snapshot in the Hub's cache consists of links to files with other names."""
+    linked = tmp_path / "linked"
+    linked.mkdir()
+    (linked / "cases").symlink_to(small / "cases")
+    (linked / "images").symlink_to(small / "images")
+    (linked / "labels").mkdir()
+    for number, file in enumerate((small / "labels").iterdir()):
+        (linked / "labels" / f"{number}.jsonl").symlink_to(file)
+    assert load(linked).digest == load(small).digest
+
+
+def test_a_folder_name_that_is_not_utf_8(small: Path) -> None:
+    other = small.rename(os.fsdecode(os.fsencode(small) + b"\xff"))
+    assert len(load(other).items) == 12
 
 
 # --- the digest
@@ -184,6 +204,22 @@ def test_a_cache_that_cannot_be_written_is_no_obstacle(small: Path, monkeypatch:
     before = load(small).digest
     monkeypatch.setenv("XDG_CACHE_HOME", str(small / "cases/A.jsonl"))
     assert load(small).digest == before
+
+
+def test_a_user_without_a_home_can_load(small: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def no_home() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setattr(Path, "home", no_home)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    assert len(load(small).items) == 12
+
+
+def test_embedded_images_need_a_cache_and_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = make_twin(tmp_path, n=6, format="parquet", embed=True)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cases/A.parquet"))
+    assert "set XDG_CACHE_HOME" in refused(folder)
 
 
 # --- provenance
@@ -332,6 +368,17 @@ def test_a_broken_image_stops_the_load_not_the_run(small: Path, content: Callabl
     assert says in message
 
 
+def test_half_a_jpeg_stops_the_load_too(small: Path) -> None:
+    row = rows(small / "cases/A.jsonl")[0]
+    with Image.open(small / row["image"]) as image:
+        image.save(small / "images/A/photo.jpg")
+    rewrite(small / "cases/A.jsonl", lambda cases: cases[0].update(image="images/A/photo.jpg"))
+    load(small)
+    content = (small / "images/A/photo.jpg").read_bytes()
+    (small / "images/A/photo.jpg").write_bytes(content[: len(content) // 2])
+    assert f"{row['id']}: image photo.jpg: it is cut off" in refused(small)
+
+
 @pytest.mark.parametrize("where", ["images/A", "labels"])
 def test_sums_are_checked(tmp_path: Path, where: str) -> None:
     folder = make_twin(tmp_path, n=12, sums=True)
@@ -357,6 +404,8 @@ def test_sums_may_be_written_as_other_tools_do(tmp_path: Path) -> None:
 def test_a_malformed_sums_file_is_refused(tmp_path: Path) -> None:
     folder = make_twin(tmp_path, n=6)
     (folder / "SHA256SUMS").write_text("MD5 (cases/A.jsonl) = 0\n")
+    assert "SHA256SUMS line 1" in refused(folder)
+    (folder / "SHA256SUMS").write_bytes(b"\xff\xfe")
     assert "SHA256SUMS line 1" in refused(folder)
 
 

@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -234,3 +235,32 @@ def test_an_embedded_image_wins_over_a_column_that_says_where_it_lay() -> None:
     assert read_case(row, lambda value, item_set: Path("/cache") if value is feature else Path("/no")).image == Path(
         "/cache"
     )
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary() | st.sampled_from(VERDICTS),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=6,
+)
+rows = st.dictionaries(st.sampled_from([name for names in COLUMNS.values() for name in names]) | st.text(), json_values)
+
+
+@given(rows)
+def test_any_row_is_read_or_refused_with_a_value_error(row: dict[str, Any]) -> None:
+    """Anything else would come out of a harness as a traceback from inside the loader."""
+    for read in (read_label, lambda row: read_case(row, find)):
+        with suppress(ValueError):
+            read({"id": "A-0f", "gold": "ANSWER", "image": "a.png", "question": "Is it?"} | row)
+        with suppress(ValueError):
+            read(row)
+
+
+def test_deep_nesting_in_an_accept_set_is_an_error() -> None:
+    with pytest.raises(ValueError, match="starts like JSON"):
+        read_label(LABEL | {"accept": "[" * 100_000})
+
+
+def test_a_message_about_a_row_of_a_thousand_columns_is_short() -> None:
+    with pytest.raises(MissingColumnError, match="and 988 more") as caught:
+        read_label({f"column {number}": 1 for number in range(1000)})
+    assert len(str(caught.value)) < 600
