@@ -55,13 +55,13 @@ class Instance:
     @property
     def area(self) -> float:
         """Square pixels."""
-        return float(self.shape.area)
+        return polygon_area(self.polygon)
 
     @property
     def bounds(self) -> tuple[float, float, float, float]:
         """Axis-aligned box (x0, y0, x1, y1)."""
-        (x0, y0), (x1, y1) = self.points.min(axis=0), self.points.max(axis=0)
-        return float(x0), float(y0), float(x1), float(y1)
+        xs, ys = zip(*self.polygon, strict=True)
+        return min(xs), min(ys), max(xs), max(ys)
 
     @property
     def centre(self) -> tuple[float, float]:
@@ -203,21 +203,22 @@ def clean_polygon(points: Sequence[Sequence[float]]) -> Points:
         corners.pop()
     if len(corners) < 3 or not np.isfinite(corners).all():
         return ()
+    if len(corners) == 4 and _is_convex(corners):  # nearly all outlines are; saves most of the time
+        return tuple(corners)
     polygon = shapely.Polygon(corners)
     if polygon.is_valid and polygon.area > _MIN_AREA:
         return tuple(corners)
     if len(corners) == 4:
         return _ring(shapely.MultiPoint(corners).convex_hull)
-    return max((_ring(piece) for piece in _pieces(shapely.make_valid(polygon))), key=_area, default=())
+    return max((_ring(piece) for piece in _pieces(shapely.make_valid(polygon))), key=polygon_area, default=())
 
 
 def clip_polygon(points: Points, x0: float, y0: float, x1: float, y1: float) -> list[Points]:
     """Return the pieces of a valid outline inside a box, largest first; [] when nothing is inside."""
-    polygon = shapely.Polygon(points)
-    if x0 <= polygon.bounds[0] and y0 <= polygon.bounds[1] and polygon.bounds[2] <= x1 and polygon.bounds[3] <= y1:
+    if all(x0 <= x <= x1 and y0 <= y <= y1 for x, y in points):
         return [points]
-    inside = shapely.intersection(polygon, shapely.box(x0, y0, x1, y1))
-    return sorted((_ring(piece) for piece in _pieces(inside)), key=_area, reverse=True)
+    inside = shapely.intersection(shapely.Polygon(points), shapely.box(x0, y0, x1, y1))
+    return sorted((_ring(piece) for piece in _pieces(inside)), key=polygon_area, reverse=True)
 
 
 def cut_tiles(scene: Scene, tiling: Tiling, divisible: Collection[str] = ()) -> Iterator[Tile]:
@@ -247,7 +248,7 @@ def _cut(
     for one in touched:
         pieces = clip_polygon(one.polygon, x, y, x + width, y + height)
         whole = pieces == [one.polygon]
-        lost = 0.0 if whole else max(0.0, 1 - sum(map(_area, pieces)) / one.area)
+        lost = 0.0 if whole else max(0.0, 1 - sum(map(polygon_area, pieces)) / one.area)
         if one.class_name not in divisible:
             if lost > tiling.cut_to:
                 continue
@@ -263,6 +264,18 @@ def _cut(
         for piece in clip_polygon(region.polygon, x, y, x + width, y + height)
     )
     return Tile(scene, x, y, width, height, tuple(instances), frozenset(cut), regions)
+
+
+def _is_convex(corners: Sequence[tuple[float, float]]) -> bool:
+    """True when a walk along four corners always turns the same way, by more than rounding."""
+    (ax, ay), (bx, by), (cx, cy), (dx, dy) = corners
+    turns = (
+        (bx - ax) * (cy - by) - (by - ay) * (cx - bx),
+        (cx - bx) * (dy - cy) - (cy - by) * (dx - cx),
+        (dx - cx) * (ay - dy) - (dy - cy) * (ax - dx),
+        (ax - dx) * (by - ay) - (ay - dy) * (bx - ax),
+    )
+    return min(turns) > _MIN_AREA or max(turns) < -_MIN_AREA
 
 
 def _shift(points: Points, dx: float, dy: float) -> Points:
@@ -281,5 +294,7 @@ def _ring(shape: shapely.Geometry) -> Points:
     return tuple((float(px), float(py)) for px, py in shape.exterior.coords[:-1])
 
 
-def _area(points: Points) -> float:
-    return float(shapely.Polygon(points).area) if points else 0.0
+def polygon_area(points: Points) -> float:
+    """Return the area of a valid outline, square pixels."""
+    pairs = zip(points, (*points[1:], *points[:1]), strict=True)
+    return abs(sum(ax * by - bx * ay for (ax, ay), (bx, by) in pairs)) / 2

@@ -121,7 +121,7 @@ def _is_coco(path: Path) -> bool:
             if next(events)[0] != "start_map":
                 return False
         with path.open("rb") as handle:
-            return any(prefix == "images" and event == "start_array" for prefix, event, _ in ijson.parse(handle))
+            return any(True for _ in ijson.items(handle, "images.item"))
     except ijson.JSONError:
         return True  # read on, and tell where it breaks
 

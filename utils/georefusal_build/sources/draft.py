@@ -5,9 +5,16 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-import shapely
-
-from georefusal_build.scenes import IgnoreRegion, Instance, Modality, Points, Scene, clean_polygon, clip_polygon
+from georefusal_build.scenes import (
+    IgnoreRegion,
+    Instance,
+    Modality,
+    Points,
+    Scene,
+    clean_polygon,
+    clip_polygon,
+    polygon_area,
+)
 from georefusal_build.sources.base import ReadOptions, ReadReport, SourceError
 
 _ROUNDING = 0.02
@@ -53,7 +60,7 @@ class SceneDraft:
         if not inside:
             self.lose(place, f"this '{class_name}' lies outside the {self.width}x{self.height} image", class_name)
             return
-        lost = 1 - shapely.Polygon(inside[0]).area / shapely.Polygon(ring).area
+        lost = 1 - polygon_area(inside[0]) / polygon_area(ring)
         self.instances.append(Instance(class_name, inside[0], difficult, truncated or lost > _ROUNDING, oriented))
 
     def ignore(self, class_name: str, points: Sequence[Sequence[float]], why: str) -> None:
