@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-slow lint bench dist clean
+.PHONY: help install demo test test-slow lint bench docs dist clean
 
 help: ## Show what can be made
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -36,6 +36,9 @@ lint: $(STAMP)
 
 bench: $(STAMP) ## Time the parts against named references
 	PYTHONPATH=tests $(BIN)/python -m bench
+
+docs: $(STAMP) ## Write the generated tables of the docs anew
+	PYTHONPATH=utils $(BIN)/python utils/docs_tables.py
 
 dist: $(STAMP) ## Build the wheel and the source distribution into dist/
 	$(BIN)/python -m build
