@@ -1,0 +1,105 @@
+"""Contrast anchors: whether anything stands out where the target is, to an observer who integrates over its area."""
+
+from collections.abc import Sequence
+from typing import cast
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from georefusal_build.arrays import F32, F64, U8, Image, Mask, Shape
+from georefusal_build.targets import Target, union
+
+SCALES = (1.0, 0.5, 0.25)
+MIN_BACKGROUND = 12
+"""Fewer background boxes than this make the statistic undefined."""
+
+_BLOCK = 16
+
+Spots = tuple[NDArray[np.intp], NDArray[np.intp]]
+
+
+def scan_z(pixels: U8, targets: Sequence[Target]) -> list[float | None]:
+    """Return, per target, how far it stands out from background boxes of its size, in robust sd of these.
+
+    Compared are the most extreme local means in each box.
+    The largest value over scales (the target's box, a half and a quarter of it), over bands, and over bright and dark;
+    at least 0. Background boxes have the target's size, lie on a grid and keep clear of all targets. None: fewer than
+    12 of them fit, or the target is outside the image.
+    """
+    shape: Shape = pixels.shape[0], pixels.shape[1]
+    busy = cv2.integral(union([target.grown(1.6, 4) for target in targets], shape).view(np.uint8))
+    bands = [np.ascontiguousarray(pixels[..., i]) for i in range(pixels.shape[2])] if pixels.ndim == 3 else [pixels]
+    if len(bands) == 3 and all(np.array_equal(bands[0], band) for band in bands[1:]):
+        bands = bands[:1]
+    windows = [_window(target, shape) for target in targets]
+    found: dict[int, float | None] = {}
+    for size in sorted({(h, w) for _, _, h, w in windows}):
+        members = [i for i, (_, _, h, w) in enumerate(windows) if (h, w) == size]
+        spots = _background(busy, size)
+        if 0 in size or len(spots[0]) < MIN_BACKGROUND:
+            found |= dict.fromkeys(members)
+            continue
+        best = np.zeros(len(members))
+        for band in bands:
+            for scale in SCALES:
+                kernel = max(1, int(size[1] * scale)), max(1, int(size[0] * scale))
+                means = cast("F32", cv2.blur(band.astype(np.float32), kernel, borderType=cv2.BORDER_REFLECT))
+                best = np.maximum(best, _stand_out(means, [windows[i] for i in members], spots, size))
+        found |= {i: float(z) for i, z in zip(members, best, strict=True)}
+    return [found[i] for i in range(len(windows))]
+
+
+def background_looks(amplitude: Image, background: Mask) -> float | None:
+    """Return the equivalent number of looks: mean^2 / variance of amplitude ** 2, the median over blocks of 16 x 16.
+
+    Only blocks that lie wholly in `background` count; None when there are none or the typical one is constant.
+    """
+    height, width = (length // _BLOCK * _BLOCK for length in background.shape)
+    if height == 0 or width == 0:
+        return None
+    tiled = height // _BLOCK, _BLOCK, width // _BLOCK, _BLOCK
+    intensity = (amplitude[:height, :width].astype(np.float64) ** 2).reshape(tiled)
+    clear = background[:height, :width].reshape(tiled).all(axis=(1, 3))
+    mean, variance = intensity.mean(axis=(1, 3))[clear], intensity.var(axis=(1, 3))[clear]
+    usable = variance > 0
+    return float(np.median(mean[usable] ** 2 / variance[usable])) if usable.any() else None
+
+
+def _window(target: Target, shape: Shape) -> tuple[int, int, int, int]:
+    """(top, left, height, width) of the target's upright box inside the image; no height or width outside it."""
+    patch = target.patch(shape)
+    return patch.rows.start, patch.columns.start, *patch.inside.shape
+
+
+def _background(busy: Image, size: tuple[int, int]) -> Spots:
+    """Grid positions (row, column) of the background boxes; a step is the box size, 8 px at least."""
+    height, width = size
+    y = np.arange(0, busy.shape[0] - height, max(height, 8))[:, None]
+    x = np.arange(0, busy.shape[1] - width, max(width, 8))[None, :]
+    taken = busy[y + height, x + width] - busy[y, x + width] - busy[y + height, x] + busy[y, x]
+    return cast("Spots", np.nonzero(taken == 0))
+
+
+def _stand_out(means: F32, windows: Sequence[tuple[int, int, int, int]], spots: Spots, size: tuple[int, int]) -> F64:
+    """Largest excess, bright or dark, of each window's extreme local mean over those of the background boxes."""
+    result = np.zeros(len(windows))
+    for sign in (1.0, -1.0):
+        signed = means if sign > 0 else -means
+        background = _grid_maxima(signed, size)[spots].astype(np.float64)
+        centre = float(np.median(background))
+        spread = 1.4826 * float(np.median(np.abs(background - centre))) + 1e-3
+        own = [float(signed[y : y + h, x : x + w].max()) for y, x, h, w in windows]
+        result = np.maximum(result, (np.array(own) - centre) / spread)
+    return result
+
+
+def _grid_maxima(values: F32, size: tuple[int, int]) -> F32:
+    """Maximum of every grid box of `_background`."""
+    (height, width), (rows, columns) = size, values.shape
+    step_y, step_x = max(height, 8), max(width, 8)
+    ny, nx = len(range(0, rows + 1 - height, step_y)), len(range(0, columns + 1 - width, step_x))
+    padded = np.full((ny * step_y, nx * step_x), -np.inf, dtype=np.float32)
+    usable = values[: ny * step_y, : nx * step_x]
+    padded[: usable.shape[0], : usable.shape[1]] = usable
+    return cast("F32", padded.reshape(ny, step_y, nx, step_x)[:, :height, :, :width].max(axis=(1, 3)))

@@ -1,0 +1,117 @@
+"""Pulling a lever: clean image in, finished image out, with the label that the measurement gives it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import numpy as np
+
+from georefusal_build.anchors import measure
+from georefusal_build.arrays import U8
+from georefusal_build.bands import decide
+from georefusal_build.levers import find
+from georefusal_build.levers.registry import Effect, Subject
+from georefusal_build.outcomes import InapplicableError, NotApplicable, Outcome, Reason
+from georefusal_build.scenes import Modality, Points
+from georefusal_build.streams import Stream, derive_key
+from georefusal_build.targets import Target, as_targets
+from georefusal_task.core.errors import DataError
+from georefusal_task.core.verdicts import Verdict
+
+
+def apply(
+    lever_id: str,
+    pixels: U8,
+    targets: Sequence[Points | Target | tuple[float, float, float, float]],
+    base_id: str,
+    master: int,
+    *,
+    attempt: int = 0,
+    variant: str | None = None,
+    modality: Modality = "optical",
+    answer: Literal["yes", "no"] = "yes",
+    nominal_px: tuple[float, float] | None = None,
+    gsd_m: float | None = None,
+    asks: str = "",
+    settings: Mapping[str, float] | None = None,
+    levers_applied: Sequence[str] = (),
+) -> Outcome | NotApplicable:
+    """Return the finished image of a lever with its measurement and label, or why the lever cannot be pulled.
+
+    pixels: uint8 (H, W) or (H, W, 3), never written to; three equal bands are treated as one. targets: outlines of ALL
+    instances of the asked class, pixels; with answer "no" the asked region. base_id, master, attempt: key of the
+    random stream, so that an item can be made again alone; two items that share an image pass the same base_id.
+    settings: values that the caller fixes ("step" of gm_decimate, "floor_db" of im_bury, ...). levers_applied: levers
+    that have changed `pixels` already; there must be none.
+
+    Raises:
+        ConfigError: no such lever or variant.
+        DataError: `pixels` is not a uint8 image.
+
+    """
+    family, intensity = find(lever_id)
+    if (
+        pixels.dtype != np.uint8
+        or pixels.ndim not in (2, 3)
+        or (pixels.ndim == 3 and pixels.shape[2] != 3)
+        or not pixels.size
+    ):
+        raise DataError(
+            f"base {base_id!r}: levers take uint8 images (H, W) or (H, W, 3), not {pixels.dtype} {pixels.shape}"
+        )
+    grey = pixels.ndim == 3 and bool((pixels == pixels[..., :1]).all())
+    subject = Subject(
+        pixels=np.ascontiguousarray(pixels[..., 0]) if grey else pixels,
+        targets=as_targets(targets),
+        modality=modality,
+        answer=answer,
+        nominal_px=nominal_px,
+        gsd_m=gsd_m,
+        asks=asks,
+        settings=dict(settings or {}),
+    )
+    chosen = family.variant(variant, modality)
+    try:
+        _check(subject, levers_applied)
+        if chosen is None:
+            raise InapplicableError(Reason.WRONG_BASE, f"{lever_id} {variant or ''} is not defined for {modality}")
+        stream = Stream(derive_key(master, base_id, family.name, attempt))
+        effect = family.pull(subject, stream, intensity, chosen.name)
+    except InapplicableError as error:
+        return NotApplicable(lever_id, error.reason, error.detail)
+    return _outcome(lever_id, chosen.name, subject, effect, contrast=family.contrast, grey=grey)
+
+
+def _check(subject: Subject, levers_applied: Sequence[str]) -> None:
+    if levers_applied:
+        raise InapplicableError(Reason.ALREADY_PULLED, f"the image already carries {', '.join(levers_applied)}")
+    if not subject.targets:
+        raise InapplicableError(Reason.NO_TARGET, "no target outline was given")
+    if not all(target.patch(subject.shape).size for target in subject.targets):
+        raise InapplicableError(Reason.NO_TARGET, f"a target lies outside the image of {subject.shape}")
+
+
+def _outcome(lever_id: str, variant: str, subject: Subject, effect: Effect, *, contrast: bool, grey: bool) -> Outcome:
+    measurement = measure(
+        subject.pixels,
+        effect.pixels,
+        subject.targets,
+        effect.visible,
+        decimation=effect.decimation,
+        gsd_m=subject.gsd_m,
+        nominal_px=subject.nominal_px,
+        clip=effect.clip,
+        contrast=contrast,
+    )
+    decision = decide(lever_id, measurement, subject.tags)
+    return Outcome(
+        lever_id=lever_id,
+        variant=variant,
+        pixels=np.repeat(effect.pixels[..., None], 3, axis=2) if grey else effect.pixels,
+        targets=subject.targets,
+        measurement=measurement,
+        verdict=decision if isinstance(decision, Verdict) else None,
+        rejection=decision if isinstance(decision, Reason) else None,
+        params=effect.params,
+        mask=None if effect.visible is None else effect.visible < 0.5,
+        levers_applied=(lever_id,),
+    )

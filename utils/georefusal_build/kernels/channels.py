@@ -1,0 +1,21 @@
+"""Missing channels."""
+
+from typing import cast
+
+import numpy as np
+
+from georefusal_build.arrays import U8
+from georefusal_build.kernels.tones import luma, to_u8
+
+
+def panchromatic(pixels: U8) -> U8:
+    """Return luma in all three bands."""
+    return cast("U8", np.repeat(to_u8(luma(pixels))[..., None], 3, axis=2))
+
+
+def drop_band(pixels: U8, band: int) -> U8:
+    """Return a copy in which `band` (0, 1, 2) is the mean of the other two; those stay as they are."""
+    out = pixels.copy()
+    first, second = (pixels[..., i].astype(np.uint16) for i in range(3) if i != band)
+    out[..., band] = ((first + second + 1) // 2).astype(np.uint8)
+    return out

@@ -1,0 +1,38 @@
+"""Rounding, linear light and grey levels."""
+
+from typing import cast
+
+import cv2
+import numpy as np
+
+from georefusal_build.arrays import F32, U8, Image
+
+GAMMA = 2.2
+"""Display exponent of optical images: light = (DN / 255) ** GAMMA. SAR amplitude images are linear, exponent 1."""
+
+
+def to_u8(values: Image) -> U8:
+    """Return `values` rounded to the nearest integer and clipped to 0..255."""
+    return cast("U8", np.clip(np.rint(values), 0, 255).astype(np.uint8))
+
+
+def to_light(pixels: U8, gamma: float = GAMMA) -> F32:
+    """Return (DN / 255) ** gamma in [0, 1], linear in what reached the sensor."""
+    table = (np.arange(256, dtype=np.float32) / np.float32(255)) ** np.float32(gamma)
+    return cast("F32", cv2.LUT(pixels, table))
+
+
+def from_light(light: F32, gamma: float = GAMMA) -> U8:
+    """Return DN of light, clipped at full scale; the inverse of `to_light`."""
+    return to_u8(255.0 * np.clip(light, 0.0, 1.0) ** np.float32(1 / gamma))
+
+
+def luma(pixels: U8) -> F32:
+    """Return Rec. 601 luma in DN, (H, W)."""
+    values = pixels.astype(np.float32)
+    return values if values.ndim == 2 else cast("F32", cv2.cvtColor(values, cv2.COLOR_RGB2GRAY))
+
+
+def per_band(field: F32, pixels: Image) -> F32:
+    """Return a field (H, W) in a shape that broadcasts against `pixels`."""
+    return field if pixels.ndim == 2 else field[..., None]

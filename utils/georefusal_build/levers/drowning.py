@@ -1,0 +1,107 @@
+"""Ways to drown evidence: each draws its noise once and renders it at any level of a ladder."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from georefusal_build.anchors import RING, Measurement, peak_margin_db
+from georefusal_build.anchors_scan import scan_z
+from georefusal_build.arrays import U8
+from georefusal_build.kernels import noise
+from georefusal_build.kernels.tones import luma
+from georefusal_build.levers.registry import Subject
+from georefusal_build.outcomes import InapplicableError, Reason
+from georefusal_build.streams import Stream
+from georefusal_build.targets import ring
+from georefusal_task.core.records import Intensity
+
+PLAIN_Z = 8.0
+"""scan_z from which a target is plain to the eye."""
+
+
+class Drowning(NamedTuple):
+    """render: the image at a level. usual: the level that every item of the base gets if it can.
+
+    mild, ladder: levels to fall back on, for LOW and (rising) for the refusals; they make noise tell the label, so
+    provenance says it.
+    """
+
+    render: Callable[[float], U8]
+    usual: float
+    mild: Sequence[float]
+    ladder: Sequence[float]
+
+    def levels(self, intensity: Intensity) -> list[float]:
+        """Return the levels to try, in order."""
+        return [self.usual, *(self.mild if intensity is Intensity.LOW else self.ladder)]
+
+
+def speckle_floor(subject: Subject, stream: Stream) -> Drowning:
+    """Return noise floors in dB over the scene's median, with fresh speckle of 1, 2 or 4 looks."""
+    usual, looks = stream.choice((14.0, 15.0, 16.0)), stream.choice((1, 2, 4))
+    factors = stream.gamma(looks, subject.pixels.shape).astype(np.float32)
+    ladder = [float(level) for level in range(6, 37, 2)]
+    return Drowning(lambda level: noise.add_speckle(subject.pixels, level, factors), usual, [-10.0], ladder)
+
+
+def sensor_noise(subject: Subject, stream: Stream) -> Drowning:
+    """Return full wells in electrons, with a read noise of 2 electrons."""
+    usual = stream.choice((40.0, 60.0, 90.0))
+    shot, dark = (stream.normal(subject.pixels.shape).astype(np.float32) for _ in range(2))
+    ladder = [4000 / 2 ** (step / 2) for step in range(16)]
+    return Drowning(lambda well: noise.sensor_noise(subject.pixels, well, 2.0, shot, dark), usual, [4000.0], ladder)
+
+
+def haze(subject: Subject, stream: Stream) -> Drowning:
+    """Return transmissions of a haze, recorded by a sensor with 1.2 DN of grain."""
+    usual, airlight = stream.choice((0.10, 0.15, 0.20)), stream.between(190, 235)
+    grain = (1.2 * stream.normal(subject.shape)).astype(np.float32)
+
+    def render(transmission: float) -> U8:
+        return noise.add_grain(noise.haze(subject.pixels, transmission, airlight).astype(np.float32), grain)
+
+    return Drowning(render, usual, [0.6], [0.5, 0.4, 0.3, 0.2, 0.15, 0.1, 0.07, 0.05])
+
+
+def stripe(subject: Subject, stream: Stream) -> Drowning:
+    """Return sds of a per-column gain, with an offset of 100 DN times that sd."""
+    usual = stream.choice((0.06, 0.10, 0.15))
+    gains, offsets = stream.normal((subject.shape[1],)), stream.normal((subject.shape[1],))
+
+    def render(sd: float) -> U8:
+        return noise.stripes(subject.pixels, 1 + sd * gains, 100 * sd * offsets)
+
+    return Drowning(render, usual, [0.02], [0.04, 0.06, 0.08, 0.10, 0.13, 0.16, 0.20, 0.25])
+
+
+DROWNINGS: dict[str, Callable[[Subject, Stream], Drowning]] = {
+    "speckle_floor": speckle_floor,
+    "sensor_noise": sensor_noise,
+    "haze": haze,
+    "stripe": stripe,
+}
+
+
+def contrast(pixels: U8, subject: Subject, before: list[float | None]) -> Measurement:
+    """Return the anchors that tell whether a target still stands out; before: its scan_z on the clean image."""
+    values = luma(pixels)
+    pairs = [(t.patch(subject.shape).of(values), ring(t, subject.shape, RING).of(values)) for t in subject.targets]
+    margins = [peak_margin_db(*pair) for pair in pairs]
+    return Measurement({"scan_z": scan_z(pixels, subject.targets), "scan_z_before": before, "peak_margin_db": margins})
+
+
+def clean_contrast(subject: Subject) -> list[float | None]:
+    """Return the scan_z of every target on the clean image.
+
+    Raises:
+        InapplicableError: a target does not stand out there: nobody could tell whether the noise or the scene hides it.
+
+    """
+    before = scan_z(subject.pixels, subject.targets)
+    if any(z is None for z in before):
+        raise InapplicableError(Reason.TARGET_TOO_LARGE, "fewer than 12 background boxes of a target's size")
+    faint = min(z for z in before if z is not None)
+    if faint < PLAIN_Z:
+        raise InapplicableError(Reason.TARGET_TOO_FAINT, f"a target's scan_z is {faint:.1f} before, it needs {PLAIN_Z}")
+    return before

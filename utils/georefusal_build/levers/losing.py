@@ -1,0 +1,155 @@
+"""Where lost ground goes: wedges, lines and gaps of one area, over the targets or away from them."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from georefusal_build.anchors import Measurement, visibility
+from georefusal_build.arrays import F64, Mask, Shape
+from georefusal_build.kernels.blocks import painted
+from georefusal_build.kernels.swath import Wedge, depth_along, scan_gaps, wedge_area, wedge_of_area
+from georefusal_build.levers.placing import TRIES, block_over, clusters, keep_clear, place_apart, sliver_over
+from georefusal_build.levers.registry import Subject
+from georefusal_build.levers.search import first, in_band
+from georefusal_build.outcomes import InapplicableError, Json, Reason
+from georefusal_build.streams import Stream
+from georefusal_build.targets import Target
+from georefusal_task.core.records import Intensity
+
+MOST = 0.45
+"""Largest share of the image that a wedge may take."""
+HIDDEN = (0.86, 0.97)
+"""Share of the least hidden target that MEDIUM hides, (from, below): a sliver is left."""
+
+
+class WedgePlan(NamedTuple):
+    """Wedges of one area: over the targets with a margin, leaving a sliver of them, and on the opposite side."""
+
+    high: Wedge
+    medium: Wedge
+    low: Wedge
+
+
+def plan_wedges(targets: Sequence[Target], shape: Shape, angles: Sequence[float]) -> WedgePlan:
+    """Return the first plan on a fixed grid: margins from wide to none, angles as given, sides from cheap to dear.
+
+    Raises:
+        InapplicableError: the targets lie too far from every edge, or no three wedges of one area do it.
+
+    """
+    areas: list[int] = []
+    for margin, pad in ((1.25, 4.0), (1.12, 2.0), (1.0, 1.0), (1.0, 0.0)):
+        grown = [target.grown(margin, pad) for target in targets]
+        for angle in angles:
+            for area, wedge in sorted(_covering(grown, side, angle, shape) for side in range(4)):
+                areas.append(area)
+                if area > MOST * shape[0] * shape[1]:
+                    break
+                low = wedge_of_area(wedge.side ^ 1, angle, area, shape)
+                medium = _sliver(targets, shape, wedge, angles, area)
+                if medium is not None and max(_covered(t, low, shape) for t in targets) == 0:
+                    return WedgePlan(wedge, medium, low)
+    if min(areas) > MOST * shape[0] * shape[1]:
+        raise InapplicableError(Reason.TARGET_TOO_LARGE, f"a wedge over all targets takes {min(areas)} px")
+    raise InapplicableError(
+        Reason.UNEVEN_BUDGET, "no wedges of one area hide the targets, leave a sliver and miss them"
+    )
+
+
+def _covering(targets: Sequence[Target], side: int, angle: float, shape: Shape) -> tuple[int, Wedge]:
+    corners = np.concatenate([np.asarray(target.polygon) for target in targets])
+    x, y = np.clip(corners[:, 0], 0, shape[1]), np.clip(corners[:, 1], 0, shape[0])
+    wedge = Wedge(side, angle, float(depth_along(side, angle, shape, x, y).max()))
+    return wedge_area(wedge, shape), wedge
+
+
+def _sliver(targets: Sequence[Target], shape: Shape, like: Wedge, angles: Sequence[float], area: int) -> Wedge | None:
+    """First wedge of `area`, or up to 2 % less, that leaves a sliver of the least hidden target; same side first."""
+    for share in (1.0, 0.99, 0.981):
+        for side in (like.side, *(s for s in range(4) if s != like.side)):
+            for angle in (like.angle, *angles):
+                wedge = wedge_of_area(side, angle, round(share * area), shape)
+                if HIDDEN[0] <= min(_covered(target, wedge, shape) for target in targets) < HIDDEN[1]:
+                    return wedge
+    return None
+
+
+def _covered(target: Target, wedge: Wedge, shape: Shape) -> float:
+    """Share of a target's pixels under a wedge."""
+    x, y = _centres(target, shape)
+    return float(np.mean(depth_along(wedge.side, wedge.angle, shape, x, y) <= wedge.reach))
+
+
+def _centres(target: Target, shape: Shape) -> tuple[F64, F64]:
+    patch = target.patch(shape)
+    rows, columns = np.nonzero(patch.inside)
+    return columns + patch.columns.start + 0.5, rows + patch.rows.start + 0.5
+
+
+def drop_lines(
+    subject: Subject, stream: Stream, intensity: Intensity, lines: tuple[int, int]
+) -> tuple[Mask, dict[str, Json]]:
+    """Return lost blocks of scan lines: over all of the targets, over all but a sliver, or beside them.
+
+    lines: how many a block has, (from, to).
+
+    Raises:
+        InapplicableError: a target is taller than a block, or there is no room beside the targets.
+
+    """
+    width = float(subject.shape[1])
+    rows = [(0.0, target.bounds[1], width, target.bounds[3]) for target in subject.targets]
+    groups = clusters(rows, 1.15, 4)
+    heights = [max(lines[0], group.size(1.15, 4)[1]) for group in groups]
+    boxes = [group.box for group in groups]
+    if max(heights) > min(lines[1], subject.shape[0] // 2):
+        raise InapplicableError(
+            Reason.TARGET_TOO_LARGE, f"a target needs {max(heights)} lost lines, at most {lines[1]} go at once"
+        )
+    if sum(heights) > MOST * subject.shape[0]:
+        raise InapplicableError(
+            Reason.TARGET_TOO_LARGE, f"the targets need {sum(heights)} lost lines of {subject.shape[0]}"
+        )
+    sizes = [(int(width), height) for height in heights]
+    slides, spots = stream.uniform((len(boxes),)), stream.uniform((len(boxes), TRIES, 2))
+    if intensity is Intensity.LOW:
+        lost = place_apart(sizes, keep_clear(subject.targets, subject.shape, 1.0, 4), spots)
+    elif intensity is Intensity.MEDIUM:
+        lost = [
+            sliver_over(box, size, subject.shape, share=0.1, axis=1, ahead=slide < 0.5)
+            for box, size, slide in zip(boxes, sizes, slides, strict=True)
+        ]
+    else:
+        lost = [
+            block_over(box, size, (0, 1.6 * slide - 0.8), subject.shape)
+            for box, size, slide in zip(boxes, sizes, slides, strict=True)
+        ]
+    return painted(lost, subject.shape), {"lines": [[block.y, block.height] for block in lost]}
+
+
+def slide_gaps(subject: Subject, stream: Stream, intensity: Intensity) -> tuple[Mask, dict[str, Json]]:
+    """Return scan-line corrector gaps, shifted until the targets lie in them or between them.
+
+    Raises:
+        InapplicableError: the targets are taller than the gaps.
+
+    """
+    widest = stream.between(8, 14)
+    centre = stream.choice((0.0, float(subject.shape[1])))
+    phases = stream.shuffled(range(32))
+    if min(y1 - y0 for _, y0, _, y1 in (t.bounds for t in subject.targets)) > widest:
+        raise InapplicableError(Reason.TARGET_TOO_LARGE, f"gaps of at most {widest:.1f} px cannot hold the targets")
+    patches = [target.patch(subject.shape) for target in subject.targets]
+    n_eff: list[float | None] = [target.minor for target in subject.targets]
+    usual = scan_gaps(subject.shape, 0, centre, widest).mean()
+
+    def good(phase: int) -> bool:
+        lost = scan_gaps(subject.shape, phase, centre, widest)
+        seen = visibility(1 - lost.astype(np.float32), patches, patches) | {"n_eff": n_eff}
+        even = abs(float(lost.mean() / usual) - 1) <= 0.01
+        return even and in_band("im_truncate", intensity, Measurement(seen, {"nominal_fits": 1.0}), subject)
+
+    phase = first(phases, good)
+    lost = scan_gaps(subject.shape, phases[-1] if phase is None else phase, centre, widest)
+    return lost, {"widest_px": widest, "centre_px": centre, "phase": phase}

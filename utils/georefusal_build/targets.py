@@ -1,0 +1,167 @@
+"""Targets: the outlines that a question is about, as polygons and as sets of pixels.
+
+Coordinates are pixels of the image, x to the right, y down. A pixel belongs to an outline when its centre does;
+regions around a target are grown from its smallest rotated rectangle.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import shapely
+from numpy.typing import NDArray
+
+from georefusal_build.arrays import F64, Mask, Shape
+from georefusal_build.scenes import Points
+
+
+@dataclass(frozen=True)
+class Patch:
+    """The pixels of an outline inside an image: a window of the image and which of its pixels belong."""
+
+    rows: slice
+    columns: slice
+    inside: Mask
+
+    @property
+    def size(self) -> int:
+        """Number of pixels."""
+        return int(np.count_nonzero(self.inside))
+
+    def of(self, array: NDArray[Any]) -> NDArray[Any]:
+        """Return the values of `array` (H, W, ...) at these pixels, shape (size, ...)."""
+        values: NDArray[Any] = array[self.rows, self.columns][self.inside]
+        return values
+
+    def paint(self, mask: Mask) -> None:
+        """Set `mask` (H, W) at these pixels."""
+        mask[self.rows, self.columns] |= self.inside
+
+
+@dataclass(frozen=True)
+class Target:
+    """One outline: at least three corners in order, not closed."""
+
+    polygon: Points
+
+    @classmethod
+    def box(cls, x0: float, y0: float, x1: float, y1: float) -> "Target":
+        """Return the half-open axis-aligned box [x0, x1) x [y0, y1)."""
+        return cls(((x0, y0), (x1, y0), (x1, y1), (x0, y1)))
+
+    @cached_property
+    def bounds(self) -> tuple[float, float, float, float]:
+        """Axis-aligned box (x0, y0, x1, y1)."""
+        corners = np.asarray(self.polygon, dtype=np.float64)
+        (x0, y0), (x1, y1) = corners.min(axis=0), corners.max(axis=0)
+        return float(x0), float(y0), float(x1), float(y1)
+
+    @cached_property
+    def rectangle(self) -> F64:
+        """Corners (4, 2) of the smallest rotated rectangle around the outline."""
+        x0, y0, x1, y1 = self.bounds
+        upright = np.array([(x0, y0), (x1, y0), (x1, y1), (x0, y1)])
+        if {*map(tuple, upright)} == {*self.polygon}:
+            return upright
+        envelope = shapely.get_coordinates(shapely.oriented_envelope(shapely.Polygon(self.polygon)))
+        return envelope[:4] if len(envelope) >= 5 else upright
+
+    @cached_property
+    def sides(self) -> tuple[float, float]:
+        """(minor, major) side of `rectangle`, pixels."""
+        first, second = (float(np.hypot(*(self.rectangle[i + 1] - self.rectangle[i]))) for i in (0, 1))
+        return min(first, second), max(first, second)
+
+    @property
+    def minor(self) -> float:
+        """Shorter side, pixels."""
+        return self.sides[0]
+
+    def grown(self, factor: float, pad: float = 0.0) -> "Target":
+        """Return `rectangle` scaled by `factor` about its centre and widened by `pad` pixels on every side."""
+        centre = self.rectangle.mean(axis=0)
+        along, across = self.rectangle[1] - self.rectangle[0], self.rectangle[3] - self.rectangle[0]
+        u, v = (factor * side / 2 + pad * _unit(side) for side in (along, across))
+        corners = (centre - u - v, centre + u - v, centre + u + v, centre - u + v)
+        return Target(tuple((float(x), float(y)) for x, y in corners))
+
+    def patch(self, shape: Shape) -> Patch:
+        """Return the target's pixels in an image of `shape`.
+
+        An outline that holds no pixel centre counts as the one pixel that its own centre lies in; one that lies
+        outside the image has none.
+        """
+        x0, y0, x1, y1 = self.bounds
+        top, bottom = _first_centre(y0, shape[0]), _first_centre(y1, shape[0])
+        left, right = _first_centre(x0, shape[1]), _first_centre(x1, shape[1])
+        inside = _even_odd(self.polygon, left, top, (max(0, bottom - top), max(0, right - left)))
+        if not inside.any():
+            row, column = math.floor((y0 + y1) / 2), math.floor((x0 + x1) / 2)
+            hit = 0 <= row < shape[0] and 0 <= column < shape[1] and max(x1 - x0, y1 - y0) < 2
+            return (
+                Patch(slice(max(row, 0), row + 1), slice(max(column, 0), column + 1), np.ones((1, 1), bool))
+                if hit
+                else _NOTHING
+            )
+        return Patch(slice(top, bottom), slice(left, right), inside)
+
+
+def union(targets: Iterable[Target], shape: Shape) -> Mask:
+    """Return the mask of all pixels of `targets`."""
+    mask = np.zeros(shape, dtype=bool)
+    for target in targets:
+        target.patch(shape).paint(mask)
+    return mask
+
+
+def ring(target: Target, shape: Shape, factors: tuple[float, float]) -> Patch:
+    """Return the pixels between the target grown by one and by the other of `factors`, without its own pixels."""
+    inner, outer = (target.grown(factor).patch(shape) for factor in factors)
+    taken = np.zeros(shape, dtype=bool)
+    for patch in (inner, target.patch(shape)):
+        patch.paint(taken)
+    return Patch(outer.rows, outer.columns, outer.inside & ~taken[outer.rows, outer.columns])
+
+
+def as_targets(polygons: Sequence[Points | Target | tuple[float, float, float, float]]) -> tuple[Target, ...]:
+    """Return targets for polygons, boxes (x0, y0, x1, y1) or targets."""
+    return tuple(p if isinstance(p, Target) else _from_points(p) for p in polygons)
+
+
+def _from_points(points: Any) -> Target:
+    values = np.asarray(points, dtype=np.float64)
+    if values.shape == (4,):
+        return Target.box(*map(float, values))
+    return Target(tuple((float(x), float(y)) for x, y in values))
+
+
+_NOTHING = Patch(slice(0, 0), slice(0, 0), np.zeros((0, 0), dtype=bool))
+
+
+def _first_centre(edge: float, length: int) -> int:
+    """Index of the first pixel whose centre is at or after `edge`, within [0, length]."""
+    return min(max(math.ceil(edge - 0.5), 0), length)
+
+
+def _unit(vector: F64) -> F64:
+    length = float(np.hypot(*vector))
+    return vector / length if length > 0 else vector
+
+
+def _even_odd(polygon: Points, left: int, top: int, shape: Shape) -> Mask:
+    """Even-odd fill of a window by pixel centres; the left and upper edges belong to the outline."""
+    rows, columns = shape
+    toggles = np.zeros((rows, columns + 1), dtype=np.int32)
+    centres = top + 0.5 + np.arange(rows)
+    for (xa, ya), (xb, yb) in zip(polygon, (*polygon[1:], polygon[0]), strict=True):
+        if ya == yb:
+            continue
+        first, last = (min(max(math.ceil(y - top - 0.5), 0), rows) for y in sorted((ya, yb)))
+        crossing = xa + (centres[first:last] - ya) * ((xb - xa) / (yb - ya))
+        column = np.clip(np.ceil(crossing - 0.5 - left), 0, columns).astype(np.intp)
+        toggles[np.arange(first, last), column] += 1
+    filled: Mask = np.cumsum(toggles[:, :columns], axis=1) % 2 == 1
+    return filled
