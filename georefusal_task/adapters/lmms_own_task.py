@@ -68,10 +68,11 @@ def _host_file_of(name: str) -> Path | None:
     host = importlib.util.find_spec("lmms_eval")
     if host is None or not host.submodule_search_locations:
         return None
-    claim = re.compile(rf"""^(?:-\s*)?(?:task|group|tag)\s*:\s*["']?{name}["']?\s*(?:\#|$)""", re.MULTILINE)
+    claims = re.compile(r"^(?:task|group|tag)\s*:(.*(?:\n\s*-.*)*)", re.MULTILINE)  # one name, or a list of them
     for folder in host.submodule_search_locations:
         for file in Path(folder, "tasks").rglob("*.yaml"):
-            if claim.search(file.read_text(encoding="utf-8", errors="replace")):
+            names = claims.findall(file.read_text(encoding="utf-8", errors="replace"))
+            if any(name in re.split(r"[^\w-]+", claimed) for claimed in names):
                 return file
     return None
 

@@ -45,7 +45,7 @@ def test_a_name_of_ours_is_refused(name: str) -> None:
         check_name(name)
 
 
-@pytest.mark.parametrize("name", ["mmmu_val", "mme", "realworldqa"])
+@pytest.mark.parametrize("name", ["mmmu_val", "mme", "realworldqa", "public_eval_qwen3_5_family"])
 def test_a_name_of_the_host_is_refused_since_the_hosts_task_would_win_silently(name: str) -> None:
     with pytest.raises(ConfigError, match=r"which would win: .*\.yaml"):
         check_name(name)

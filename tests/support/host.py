@@ -40,6 +40,10 @@ class HostRun:
         assert task in figures, f"no results for {task}; the host printed:\n{self.output[-4000:]}"
         return {name.removesuffix(",none"): value for name, value in figures[task].items()}
 
+    def n(self, task: str) -> int:
+        """How many items of the task were evaluated."""
+        return int(self.results["n-samples"][task]["effective"])
+
     def sample_file(self, task: str) -> Path:
         return next(path for path in self.files if path.name.endswith(f"_samples_{task}.jsonl"))
 
@@ -53,8 +57,12 @@ def run_host(
     program: Sequence[str] = LMMS_EVAL,
     env: Mapping[str, str] | None = None,
     cwd: Path | None = None,
+    output: bool = True,
 ) -> HostRun:
-    """Run `program` with the options in `folder`, offline, with a home of its own; its results go to `folder`/out."""
+    """Run `program` with the options in `folder`, offline, with a home of its own; its results go to `folder`/out.
+
+    `output=False` leaves the option for that out, for commands that do not evaluate.
+    """
     out = folder / "out"
     home = folder.parent / "hf"
     environment = {
@@ -68,7 +76,7 @@ def run_host(
     }
     folder.mkdir(parents=True, exist_ok=True)
     done = subprocess.run(
-        [*program, *options, "--output_path", str(out)],
+        [*program, *options, *(["--output_path", str(out)] if output else [])],
         cwd=cwd or folder,
         env=environment,
         stdout=subprocess.PIPE,
