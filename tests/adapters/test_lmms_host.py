@@ -220,6 +220,29 @@ def test_cached_replies_are_never_served_for_other_images(folder: Path) -> None:
         assert requests("changed") == n
 
 
+def test_the_example_suite_runs_beside_a_task_of_the_hosts(folder: Path, twin: Path) -> None:
+    from datasets import Dataset, Features, Image, Value
+    from PIL import Image as Pillow
+
+    where = folder / "suite_file"
+    (where / "lmms-lab-encoder").mkdir(parents=True)  # a folder of the data set's name stands in for the Hub
+    row = {"question_id": "1", "question": "Is there a ship?", "answer": "yes", "image": Pillow.new("RGB", (8, 8))}
+    kinds = Features(
+        {"question_id": Value("string"), "question": Value("string"), "answer": Value("string"), "image": Image()}
+    )
+    Dataset.from_list([row], kinds).to_parquet(where / "lmms-lab-encoder" / "POPE" / "test.parquet")
+    suite = Path(__file__).parents[2] / "docs" / "examples" / "suite.yaml"
+    with ChatServer(lambda request: "yes" if "Is there a ship?" in request.texts[-1] else "{}") as server:
+        model = ("--model", "openai", "--model_args", f"model=m,base_url={server.base_url}")
+        run = run_host(
+            where, "--config", str(suite), *model, "--limit", "2",
+            env=on(twin, OPENAI_API_KEY="none", NO_PROXY="127.0.0.1"),
+        )  # fmt: skip
+    assert run.metrics("pope")["pope_accuracy"] == 1.0
+    for task in ("georefusalbench", "georefusalbench_noimage", "georefusalbench_shuffled"):
+        assert run.n(task) == 2
+
+
 def test_from_python_it_is_one_call(folder: Path, twin: Path) -> None:
     program = folder / "own_program.py"
     program.write_text(
