@@ -1,4 +1,4 @@
-"""Scoring and summarising 587 and 587,000 replies, in CPU seconds: the time per reply must not grow with their number."""
+"""Scoring and summarising 587 and 587,000 replies, in CPU seconds: the time of one must not grow with their number."""
 
 import json
 import random

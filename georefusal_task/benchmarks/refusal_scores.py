@@ -5,12 +5,11 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
-import numpy.typing as npt
 
 from georefusal_task.core.answers import read_yes_no
 from georefusal_task.core.records import Flag, Reason, Row, Status
 from georefusal_task.core.sampling import Mask, Rate, Sample, divide
-from georefusal_task.core.stats import Estimate, Floats, Ints
+from georefusal_task.core.stats import Estimate, Floats, Ints, Statistic
 from georefusal_task.core.verdicts import VERDICTS, Verdict
 
 ANSWERED, REFUSED_RIGHT, REFUSED_WRONG, UNPARSED = range(4)
@@ -155,11 +154,12 @@ def estimates(outcomes: Outcomes, sample: Sample) -> dict[str, Estimate]:
     found["always_answer_gap"] = sample.difference(outcomes.right, outcomes.answerable)
     found["macro_recall"] = sample.mean_rate([RATES[f"recall_{verdict}"](outcomes) for verdict in VERDICTS])
     found["balanced_verdict_acc"] = _balance(sample, RATES["answer_recall"](outcomes), RATES["refusal_acc"](outcomes))
-    answers = (outcomes.answer_right, outcomes.answer_known & (not outcomes.exclusion_unknown.any()))
-    found["yesno_acc"] = sample.rate(*answers)
-    if (outcomes.answer_scored & ~outcomes.answer_known).any():
-        answers = (outcomes.answer_right, ~outcomes.all)
-    found["calibrated_refusal_score"] = _balance(sample, answers, (outcomes.strict, outcomes.must_refuse))
+    known = outcomes.answer_known & (not outcomes.exclusion_unknown.any())
+    found["yesno_acc"] = sample.rate(outcomes.answer_right, known)
+    complete = known & (not (outcomes.answer_scored & ~known).any())
+    found["calibrated_refusal_score"] = _balance(
+        sample, (outcomes.answer_right, complete), (outcomes.strict, outcomes.must_refuse)
+    )
     cells = outcomes.cells
     for name, statistic in DETECTION.items():
         found[name] = sample.statistic(statistic, cells, kinds=8)
@@ -187,9 +187,9 @@ def _mean_over_repeats(outcomes: Outcomes, sample: Sample) -> Estimate:
 
 
 def _with_unparsed_counted(outcomes: Outcomes) -> dict[str, dict[str, float]]:
-    """Return, per metric, the values it would have if unparsed replies had been an answer, or a right refusal.
+    """Return, per metric, the values it would have if every unparsed reply had been an answer, or a right refusal.
 
-    Failed requests are among them. Empty where nothing is unparsed, since no value would change.
+    Failed requests are among them, and have bounds of their own. Empty where nothing is unparsed.
     """
     read_as: dict[str, Callable[[Outcomes], Outcomes]] = {
         "value_if_unparsed_answer": lambda o: replace(
@@ -264,7 +264,7 @@ def _bias(cells: Floats) -> Floats:
     return -(hit + false) / 2
 
 
-DETECTION: dict[str, Callable[[Floats], npt.NDArray[np.float64]]] = {
+DETECTION: dict[str, Statistic] = {
     "detection_f1": _f1,
     "hierarchical_score": _hierarchical,
     "refusal_dprime": _dprime,

@@ -54,9 +54,12 @@ def score(
     from georefusal_task import data as loader
     from georefusal_task.benchmarks.refusal import summarise, summarise_forced
     from georefusal_task.commands.score_table import lines
+    from georefusal_task.core.errors import ConfigError
     from georefusal_task.replies import find_replies, read_clusters, read_replies, score_replies
     from georefusal_task.tasks_table import DEFAULT_TASK, get_task
 
+    if json and not json.parent.is_dir():
+        raise ConfigError(f"--json {json}: there is no folder {json.parent}")
     file, named = find_replies(file, task)
     spec = get_task(named or DEFAULT_TASK, own_set=data is not None)
     kind = spec.asks.reply

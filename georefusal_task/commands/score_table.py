@@ -114,11 +114,11 @@ def _always_answer(summary: Summary) -> Iterator[str]:
 
 
 def _breakdowns(summary: Summary) -> Iterator[str]:
-    """Yield the first rate of each group, and the ways of being wrong beside it."""
+    """Yield the first rate of each group; lever families are too many for a terminal, and `--json` has all."""
     for breakdown, groups in summary.by.items():
         if breakdown == "lever_family" or not groups:
-            continue  # too many rows for a terminal; `--json` has them
-        names = list(next(iter(groups.values())))[:1]
-        yield from ("", f"By {breakdown} ({', '.join(names)})")
+            continue
+        name = next(iter(next(iter(groups.values()))))
+        yield from ("", f"By {breakdown} ({name})")
         for group, found in groups.items():
-            yield f"  {group:<38} {_figure(found[names[0]])}"
+            yield f"  {group:<38} {_figure(found[name])}"
