@@ -1,7 +1,7 @@
 """Reply files: what a model said, by item id. Ours and the host's sample logs are read alike.
 
-Ours are JSONL, `{"id", "text"}` and where known `confidence` and `model`. The host's (`--log_samples`,
-`--predict_only`) carry the id as the first word of `target`, and under `-n k` k texts per item.
+Ours are JSONL, `{"id", "text"}` and where known `confidence`, `logprobs`, `model` and `input_size`. The host's
+(`--log_samples`, `--predict_only`) carry the id as the first word of `target`, and under `-n k` k texts per item.
 """
 
 import json
@@ -31,6 +31,10 @@ class ItemReplies:
     confidence: float | None = None
     """The model's own confidence in [0, 1], where the file gives one."""
     model: str | None = None
+    logprobs: tuple[float, ...] | None = None
+    """Natural logarithms of the probabilities of the first reply's tokens, in order."""
+    input_size: tuple[int, int] | None = None
+    """(width, height) in pixels of the image as the model's encoder received it."""
     line: int = field(default=0, compare=False)
     """Where it stands in the file, from 1."""
 
@@ -113,7 +117,42 @@ def _read_line(row: Mapping[str, Any], line: int, where: str) -> tuple[str, Item
     confidence, model = row.get("confidence"), row.get("model")
     if confidence is not None and not (type(confidence) in (int, float) and 0 <= confidence <= 1):
         raise DataError(f"{where}: the confidence of {item} is {quoted(confidence)}, not a number from 0 to 1")
-    return item, ItemReplies(tuple(texts), confidence, None if model is None else str(model), line)
+    return item, ItemReplies(
+        texts=tuple(texts),
+        confidence=confidence,
+        model=None if model is None else str(model),
+        logprobs=_logprobs(row, where),
+        input_size=_input_size(row, where),
+        line=line,
+    )
+
+
+def _logprobs(row: Mapping[str, Any], where: str) -> tuple[float, ...] | None:
+    """Return the token log-probabilities: a list of numbers, or the object that OpenAI-compatible servers send."""
+    given = row.get("logprobs")
+    tokens = given.get("content") if isinstance(given, dict) else given
+    if tokens is None:
+        return None
+    values = [_logprob(token) for token in tokens] if isinstance(tokens, list) else [None]
+    if None in values:
+        raise DataError(
+            f"{where}: logprobs is {quoted(given)}, not a list of logarithms of probabilities (none above 0)"
+        )
+    return tuple(value for value in values if value is not None) or None
+
+
+def _logprob(token: Any) -> float | None:
+    value: object = token.get("logprob") if isinstance(token, dict) else token
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and value <= 0 else None
+
+
+def _input_size(row: Mapping[str, Any], where: str) -> tuple[int, int] | None:
+    size = row.get("input_size")
+    if size is None:
+        return None
+    if not isinstance(size, list) or len(size) != 2 or not all(type(side) is int and side > 0 for side in size):
+        raise DataError(f"{where}: input_size is {quoted(size)}, not [width, height] in pixels")
+    return size[0], size[1]
 
 
 def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:

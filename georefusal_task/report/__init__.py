@@ -1,0 +1,1 @@
+"""What finished runs say: read, compared, ranked, planned and packed, without a model, a GPU or a network."""
