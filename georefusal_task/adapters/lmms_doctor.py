@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import redirect_stdout
 from enum import StrEnum
+from importlib import import_module
 from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
 from importlib.util import find_spec
 from io import StringIO
@@ -34,13 +35,14 @@ class Finding(NamedTuple):
     text: str
 
 
-def findings() -> Iterator[Finding]:
+def host_findings() -> Iterator[Finding]:
     """Yield what was found, most basic things first; nothing is downloaded or changed."""
     if find_spec("lmms_eval") is None:
         text = "lmms-eval is not installed; pip install 'georefusal[lmms]' (parse, score and export work without it)"
         yield Finding(Level.PROBLEM, text)
         return
     yield from _versions()
+    yield from _surroundings()
     with redirect_stdout(StringIO()):  # the host logs to stdout
         reports = [*_plugins(), *_tasks()]
     yield from reports
@@ -68,7 +70,7 @@ def _versions() -> Iterator[Finding]:
         )
         yield Finding(Level.PROBLEM, text)
     try:
-        import torchvision  # noqa: F401
+        import_module("torchvision")
     except Exception as error:  # noqa: BLE001 - a build for another torch fails in many ways
         text = f"torchvision {_version('torchvision')} does not go with torch {_version('torch')}: {_brief(error)}"
         yield Finding(Level.PROBLEM, f"{text}; install the two together")
@@ -78,11 +80,19 @@ def _versions() -> Iterator[Finding]:
     if find_spec("decord") is None:
         text = "decord is missing; qwen2_5_vl, qwen3_vl, llava_hf and other backends import it even for images"
         yield Finding(Level.NOTE, f"{text}: pip install decord")
+
+
+def _surroundings() -> Iterator[Finding]:
     if plugins := os.environ.get("LMMS_EVAL_PLUGINS"):
         text = (
             f"LMMS_EVAL_PLUGINS={plugins} is deprecated, does not bring tasks, and stops every command if it is broken"
         )
         yield Finding(Level.NOTE, text)
+
+    for name in sorted(TASKS):
+        if Path(name).is_dir():
+            text = f"a folder {name} is here: lmms-eval would read it as a folder of task files; run it elsewhere"
+            yield Finding(Level.PROBLEM, text)
 
 
 def _plugins() -> Iterator[Finding]:

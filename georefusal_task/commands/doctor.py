@@ -18,11 +18,11 @@ def doctor() -> None:
     from itertools import chain
 
     from georefusal_task import __version__, data
-    from georefusal_task.adapters.lmms_doctor import Level, data_findings, findings
+    from georefusal_task.adapters.lmms_doctor import Level, data_findings, host_findings
 
     print(f"georefusal {__version__}; asking lmms-eval, which takes some seconds", flush=True)
     problems = 0
-    for found in chain(findings(), data_findings("data", data.load), data_findings("mini set", data.load_mini)):
+    for found in chain(host_findings(), data_findings("data", data.load), data_findings("mini set", data.load_mini)):
         problems += found.level is Level.PROBLEM
         print(f"{found.level:8}{found.text}", flush=True)
     if problems:
