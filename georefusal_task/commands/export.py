@@ -33,8 +33,9 @@ def export(
     from georefusal_task.tasks_table import get_task
 
     spec = get_task(task, own_set=data is not None)
-    benchmark = loader.load_mini() if spec.mini else loader.load(data)
-    write(directory, spec, benchmark, force=force, track=lambda items: tqdm(items, desc="export", unit="item"))
+    benchmark = loader.load_mini() if spec.mini and data is None else loader.load(data)
+    # disable=None: no bar unless a person is watching
+    write(directory, spec, benchmark, force=force, track=lambda cases: tqdm(cases, "exporting", disable=None))
     options = ["--task", task] + ([] if data is None else ["--data", str(data)])
     print(f"{len(benchmark.items)} prompts of {task} are in {directory}")
     print(f"1. put your model into load() in {directory / 'example.py'}, and run it")

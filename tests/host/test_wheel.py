@@ -1,0 +1,93 @@
+"""The built wheel in an environment that has never seen this source tree."""
+
+import json
+import shutil
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support.host import run_host
+
+pytestmark = [pytest.mark.host, pytest.mark.slow]
+
+ROOT = Path(__file__).parents[2]
+TASK = "georefusalbench_mini"
+
+
+def run(*command: str | Path, cwd: Path) -> str:
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel, built from a copy of the tracked files, so that an old build/ folder cannot slip in."""
+    folder = tmp_path_factory.mktemp("wheel")
+    tracked = run("git", "ls-files", "-z", cwd=ROOT).split("\0")
+    for name in filter(None, tracked):
+        if (ROOT / name).is_file():
+            (folder / "source" / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(ROOT / name, folder / "source" / name)
+    build = ("wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", folder, folder / "source")
+    run(sys.executable, "-m", "pip", *build, cwd=folder)
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The interpreter of a new environment with the wheel; all other packages are lent by the present one."""
+    environment = tmp_path_factory.mktemp("fresh") / "env"
+    run(sys.executable, "-m", "venv", "--without-pip", environment, cwd=wheel.parent)
+    python = environment / "bin" / "python"
+    run(
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        python,
+        "install",
+        "--quiet",
+        "--no-index",
+        "--no-deps",
+        wheel,
+        cwd=wheel.parent,
+    )
+    site = Path(run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=wheel.parent).strip())
+    # a folder named in a .pth file comes last, and its own .pth files, the editable install among them, are not run
+    (site / "lent.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    return python
+
+
+def packed(wheel: Path) -> Iterator[str]:
+    return (name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name)
+
+
+def test_the_wheel_holds_the_runtime_its_tasks_and_the_mini_set_and_nothing_else(wheel: Path) -> None:
+    names = set(packed(wheel))
+    assert {name.split("/")[0] for name in names} == {"georefusal_task"}
+    tracked = set(run("git", "ls-files", "georefusal_task", "task_configs", cwd=ROOT).split())
+    shipped = {name.replace("georefusal_task/tasks/", "task_configs/", 1) for name in names}
+    assert shipped == tracked, "a file that is not packed, or one that should not be"
+    assert wheel.stat().st_size < 6_000_000
+
+
+def test_the_flagless_command_runs_in_a_fresh_environment(python: Path, tmp_path: Path) -> None:
+    where = run(python, "-c", "import georefusal_task; print(georefusal_task.__file__)", cwd=tmp_path)
+    assert Path(where.strip()).is_relative_to(python.parents[1]), "the editable install is in the way"
+    host = run_host(
+        tmp_path / "run",
+        *("--model", "georefusal_constant", "--model_args", "verdict=ANSWER", "--tasks", TASK, "--log_samples"),
+        program=(str(python), "-m", "lmms_eval"),
+    )
+    metrics = host.metrics(TASK)
+    assert metrics["always_answer_gap"] == 0.0
+    command = python.with_name("georefusal")
+    run(command, "score", host.sample_file(TASK), "--task", TASK, "--json", tmp_path / "scores.json", cwd=tmp_path)
+    scores = json.loads((tmp_path / "scores.json").read_text())["metrics"]
+    assert scores["accept_acc"]["value"] == metrics["accept_acc"]
