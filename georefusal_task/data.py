@@ -98,6 +98,8 @@ def _read_folder(folder: Path, source: str, revision: str | None) -> Benchmark:
     cases = _read_table(folder, tables["cases"], partial(read_case, find_image=partial(find_image, folder)), problems)
     labels = _read_table(folder, tables["labels"], read_label, problems)
     problems.stop()
+    if not cases:
+        problems.add("its tables have no rows")
     for item_id in sorted(cases.keys() ^ labels.keys()):
         problems.add(f"{item_id}: the {'case has no label' if item_id in cases else 'label has no case'}")
     for case in cases.values():

@@ -4,8 +4,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).parent))
+# the same examples on every machine, however slow it is
+settings.register_profile("shared", derandomize=True, deadline=None)
+settings.load_profile("shared")
 
 
 @pytest.fixture(autouse=True)

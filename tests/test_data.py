@@ -279,6 +279,12 @@ def test_all_labels_missing(small: Path) -> None:
     assert "the folder holds cases, images, labels, provenance" in message
 
 
+def test_a_set_without_rows_is_refused(small: Path) -> None:
+    for file in [*(small / "cases").iterdir(), *(small / "labels").iterdir()]:
+        file.write_text("")
+    assert "its tables have no rows" in refused(small)
+
+
 def test_a_wrong_value_is_named_with_file_line_id_and_value(small: Path) -> None:
     rewrite(small / "labels/B.jsonl", lambda labels: labels[1].update(gold="REFUSE_GRANULARITY_MISSMATCH"))
     item_id = rows(small / "labels/B.jsonl")[1]["id"]
