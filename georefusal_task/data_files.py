@@ -124,6 +124,8 @@ def find_image(folder: Path, value: object, item_set: str) -> Path:
     if not isinstance(value, str) or not value.strip():
         raise ValueError(f"{quoted(value)} is neither a path nor an Image feature")
     path = PurePosixPath(value)
+    if path.is_relative_to(folder):  # as `datasets` writes an Image feature that is not embedded
+        path = path.relative_to(folder)
     if path.is_absolute() or ".." in path.parts or "\0" in value:
         raise ValueError(f"{quoted(value)} leads out of the folder; paths are relative, such as images/A/<id>.png")
     if path.parts[:1] == ("provenance",):

@@ -105,6 +105,18 @@ def test_embedded_images_are_unpacked_byte_for_byte(tmp_path: Path) -> None:
     assert load(tmp_path / "embedded") == embedded, "a damaged unpacked copy is written again"
 
 
+def test_an_absolute_path_into_the_folder_is_one_inside_it(small: Path) -> None:
+    """`datasets` writes an Image feature like this unless it is told to embed the bytes."""
+    before = load(small).digest
+    rewrite(
+        small / "cases/A.jsonl",
+        lambda cases: [row.update(image={"bytes": None, "path": str(small / row["image"])}) for row in cases],
+    )
+    assert load(small).digest == before
+    rewrite(small / "cases/A.jsonl", lambda cases: cases[0].update(image=f"{small}/images/../../small.png"))
+    assert "leads out of the folder" in refused(small)
+
+
 @pytest.mark.parametrize(
     "write",
     [
