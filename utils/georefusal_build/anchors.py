@@ -30,7 +30,7 @@ Undefined is None (a ring outside the frame, for example); no value is ever NaN 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Literal, cast
+from typing import Literal
 
 import cv2
 import numpy as np
@@ -38,7 +38,7 @@ import numpy as np
 from georefusal_build.anchors_scan import background_looks, scan_z
 from georefusal_build.arrays import F32, U8, Mask, Shape
 from georefusal_build.kernels.blocks import holds_rectangle
-from georefusal_build.kernels.tones import luma
+from georefusal_build.kernels.tones import brightest_band, darkest_band, luma
 from georefusal_build.targets import Patch, Target, ring, union
 
 SATURATED = 250
@@ -126,7 +126,7 @@ def measure(
     }
     image: dict[str, Value] = {
         "psnr_db": psnr_db(original, finished),
-        "changed_fraction": float(np.mean(_largest_band(cast("U8", cv2.absdiff(original, finished))) > 2)),
+        "changed_fraction": float(np.mean(brightest_band(cv2.absdiff(original, finished)) > 2)),
         "hidden_fraction": 0.0 if visible is None else float(np.mean(visible < t_vis)),
         "sat_global": float(np.mean(clipped)),
         "mean_dn": float(after.mean()),
@@ -161,9 +161,8 @@ def visibility(
 
 def clipped_mask(pixels: U8, clip: Clip = "high") -> Mask:
     """Return where every band is saturated (`high`) or crushed (`low`), (H, W)."""
-    if pixels.ndim == 3:
-        pixels = pixels.min(axis=2) if clip == "high" else pixels.max(axis=2)
-    return pixels >= SATURATED if clip == "high" else pixels <= CRUSHED
+    mask: Mask = darkest_band(pixels) >= SATURATED if clip == "high" else brightest_band(pixels) <= CRUSHED
+    return mask
 
 
 def p_recognise(n_eff: float, n50: float = 8.0) -> float:
@@ -219,7 +218,3 @@ def _on(patch: Patch, value: Callable[[Patch], float]) -> Value:
 
 def _share(values: Mask) -> Value:
     return float(np.mean(values)) if values.size else None
-
-
-def _largest_band(pixels: U8) -> U8:
-    return pixels if pixels.ndim == 2 else pixels.max(axis=2)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from georefusal_build.arrays import F32, F64, U8, Image, Mask, Shape
+from georefusal_build.kernels.tones import is_grey
 from georefusal_build.targets import Target, union
 
 SCALES = (1.0, 0.5, 0.25)
@@ -29,9 +30,7 @@ def scan_z(pixels: U8, targets: Sequence[Target]) -> list[float | None]:
     """
     shape: Shape = pixels.shape[0], pixels.shape[1]
     busy = cv2.integral(union([target.grown(1.6, 4) for target in targets], shape).view(np.uint8))
-    bands = [np.ascontiguousarray(pixels[..., i]) for i in range(pixels.shape[2])] if pixels.ndim == 3 else [pixels]
-    if len(bands) == 3 and all(np.array_equal(bands[0], band) for band in bands[1:]):
-        bands = bands[:1]
+    bands = cv2.split(pixels)[: 1 if is_grey(pixels) else 3]
     windows = [_window(target, shape) for target in targets]
     found: dict[int, float | None] = {}
     for size in sorted({(h, w) for _, _, h, w in windows}):

@@ -8,6 +8,7 @@ import numpy as np
 from georefusal_build.anchors import measure
 from georefusal_build.arrays import U8
 from georefusal_build.bands import decide
+from georefusal_build.kernels.tones import is_grey
 from georefusal_build.levers import find
 from georefusal_build.levers.registry import Effect, Subject
 from georefusal_build.outcomes import InapplicableError, NotApplicable, Outcome, Reason
@@ -58,7 +59,7 @@ def apply(
         raise DataError(
             f"base {base_id!r}: levers take uint8 images (H, W) or (H, W, 3), not {pixels.dtype} {pixels.shape}"
         )
-    grey = pixels.ndim == 3 and bool((pixels == pixels[..., :1]).all())
+    grey = is_grey(pixels)
     subject = Subject(
         pixels=np.ascontiguousarray(pixels[..., 0]) if grey else pixels,
         targets=as_targets(targets),

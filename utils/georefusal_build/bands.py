@@ -157,7 +157,7 @@ _NO_MEDIUM = (_every(_le("visible_fraction", 0.15), when="no"), _image(_ge("nomi
 _NO_HIGH = (_every(_le("visible_fraction", 0.02), when="no"), _image(_ge("nominal_fits", 1), when="no"))
 
 _THIN = "signal_left is ours: under thin cloud a pixel can count as hidden (below half the signal) and show the target"
-_LOST = "scan_z_before is ours: a target that never stood out on the clean image has lost nothing to the noise"
+_LOST = "scan_z_before is ours (Rose: 5): a target that never stood out has lost nothing to the noise"
 _CLEAR = "n_eff is ours: the instance that settles the question must be one that a person recognises"
 
 BANDS: dict[str, Band] = {
@@ -189,7 +189,7 @@ BANDS: dict[str, Band] = {
     ),
     "im_saturate_low": Band(
         _ANSWER,
-        (_every(_le("sat_fraction", 0.05), when="yes"), _some(_ge("n_eff", 12), _ge("peak_dn", 24), when="yes")),
+        (_every(_le("sat_fraction", 0.05), when="yes"), _some(_ge("n_eff", 12), _ge("peak_dn", 40), when="yes")),
         f"{_CLEAR}, and peak_dn that it is not lost in the dark; bases with the answer no are not used: "
         "the family has no refusals there",
     ),
@@ -214,8 +214,8 @@ BANDS: dict[str, Band] = {
         (_some(_ge("scan_z", 8), _ge("peak_margin_db", 3), when="yes"),),
         "scan_z counts dark targets and single bands too: a dark lake is plain to the eye without any bright return",
     ),
-    "im_bury_medium": Band(_MISSING, (_every(_le("scan_z", 2), _ge("scan_z_before", 8), when="yes"),), _LOST),
-    "im_bury_high": Band(_MISSING, (_every(_le("scan_z", 1), _ge("scan_z_before", 8), when="yes"),), _LOST),
+    "im_bury_medium": Band(_MISSING, (_every(_le("scan_z", 2), _ge("scan_z_before", 5), when="yes"),), _LOST),
+    "im_bury_high": Band(_MISSING, (_every(_le("scan_z", 1), _ge("scan_z_before", 5), when="yes"),), _LOST),
     "gm_decimate_low": Band(
         _ANSWER,
         (_some(_ge("n_eff", 16), when="yes"), _image(_ge("nominal_n_eff", 16), when="no")),

@@ -46,8 +46,22 @@ def cast_shadow(through: F32, offset: tuple[float, float], depth: float, blur: f
     return cast("F32", 1 - np.float32(depth) * (1 - cv2.GaussianBlur(moved, (0, 0), blur)))
 
 
+def relief(through: F32, offset: tuple[float, float], step: int = 4) -> F32:
+    """Return how much brighter (to 1) or darker (to -1) a cloud top is for facing the sun or turning away from it.
+
+    offset: (x, y) from a cloud to its shadow, pixels. Worked out on every `step`-th pixel.
+    """
+    thick = cv2.GaussianBlur(1 - through[::step, ::step], (0, 0), 24 / step)
+    shift = np.array([[1, 0, -offset[0] / step / 2], [0, 1, -offset[1] / step / 2]], dtype=np.float32)
+    ahead = cv2.warpAffine(thick, shift, thick.shape[::-1], borderMode=cv2.BORDER_REPLICATE)
+    slope = np.clip(3 * (ahead - thick), -1, 1)
+    return cast("F32", cv2.resize(slope, through.shape[::-1], interpolation=cv2.INTER_LINEAR))
+
+
 def cover_with(pixels: U8, through: F32, shade: F32, brightness: F32) -> U8:
     """Return ground * shade * through + brightness * (1 - through). brightness: DN, (H, W) or (H, W, 3)."""
-    ground = pixels.astype(np.float32) * per_band(shade * through, pixels)
+    ground = pixels.astype(np.float32)
+    ground *= per_band(shade * through, pixels)
     top = brightness if brightness.ndim == pixels.ndim else per_band(brightness, pixels)
-    return to_u8(ground + top * per_band(1 - through, pixels))
+    ground += top * per_band(1 - through, pixels)
+    return to_u8(ground)

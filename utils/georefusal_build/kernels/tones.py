@@ -1,5 +1,6 @@
 """Rounding, linear light and grey levels."""
 
+from functools import reduce
 from typing import cast
 
 import cv2
@@ -13,7 +14,7 @@ GAMMA = 2.2
 
 def to_u8(values: Image) -> U8:
     """Return `values` rounded to the nearest integer and clipped to 0..255."""
-    return cast("U8", np.clip(np.rint(values), 0, 255).astype(np.uint8))
+    return cast("U8", cv2.addWeighted(values, 1, values, 0, 0, dtype=cv2.CV_8U))  # rounds half to even, saturates
 
 
 def to_light(pixels: U8, gamma: float = GAMMA) -> F32:
@@ -31,6 +32,24 @@ def luma(pixels: U8) -> F32:
     """Return Rec. 601 luma in DN, (H, W)."""
     values = pixels.astype(np.float32)
     return values if values.ndim == 2 else cast("F32", cv2.cvtColor(values, cv2.COLOR_RGB2GRAY))
+
+
+def darkest_band(pixels: Image) -> Image:
+    """Return the smallest value of the bands, (H, W)."""
+    return pixels if pixels.ndim == 2 else reduce(np.minimum, cv2.split(pixels))
+
+
+def brightest_band(pixels: Image) -> Image:
+    """Return the largest value of the bands, (H, W)."""
+    return pixels if pixels.ndim == 2 else reduce(np.maximum, cv2.split(pixels))
+
+
+def is_grey(pixels: U8) -> bool:
+    """Return whether an image has three equal bands."""
+    if pixels.ndim == 2 or (pixels[0] != pixels[0, :, :1]).any():
+        return False
+    first, *others = cv2.split(pixels)
+    return all(np.array_equal(first, band) for band in others)
 
 
 def per_band(field: F32, pixels: Image) -> F32:

@@ -19,9 +19,9 @@ _GRAIN_SD = 1.2
 @lever(
     "gm_decimate",
     Verdict.GRANULARITY,
-    Variant("bicubic", ("optical", "sar"), "Gaussian optics, bicubic enlargement"),
-    Variant("nearest", ("optical", "sar"), "Gaussian optics, flat cells"),
-    Variant("box", ("optical", "sar"), "cell means, bicubic enlargement"),
+    Variant("bicubic", ("optical", "sar"), "Gaussian optics, bicubic enlargement", paired=True),
+    Variant("nearest", ("optical", "sar"), "Gaussian optics, flat cells", paired=True),
+    Variant("box", ("optical", "sar"), "cell means, bicubic enlargement", paired=True),
 )
 def decimate(subject: Subject, stream: Stream, intensity: Intensity, variant: str) -> Effect:
     """Sampling too coarse for the class at an unchanged image size; larger classes of the image stay answerable."""

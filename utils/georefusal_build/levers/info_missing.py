@@ -1,6 +1,5 @@
 """Levers of INFO_MISSING_IN_CONTEXT: the evidence is hidden, blacked out, saturated, cut off or drowned."""
 
-
 import numpy as np
 
 from georefusal_build.anchors import clipped_mask
@@ -8,7 +7,8 @@ from georefusal_build.arrays import F32, Mask
 from georefusal_build.kernels import blocks, swath
 from georefusal_build.levers.blackout import over_instances, over_regions
 from georefusal_build.levers.drowning import DROWNINGS, clean_contrast, contrast
-from georefusal_build.levers.glint import draw_glint, expose, shine
+from georefusal_build.levers.exposure import expose
+from georefusal_build.levers.glint import draw_glint
 from georefusal_build.levers.losing import drop_lines, plan_wedges, slide_gaps
 from georefusal_build.levers.registry import Effect, Subject, Variant, lever
 from georefusal_build.levers.search import first, in_band
@@ -45,7 +45,9 @@ def occlude(subject: Subject, stream: Stream, intensity: Intensity, variant: str
     Variant("black", _BOTH, "blocks of zeros"),
     Variant("grey", _BOTH, "blocks of mid-grey"),
     Variant("mosaic", _BOTH, "blocks of coarse cells"),
-    Variant("noise", _BOTH, "blocks of noise with the image's own histogram"),
+    Variant(
+        "noise", ("optical",), "blocks of noise with the image's own histogram; on SAR they would pass for speckle"
+    ),
     budget="hidden_fraction",
 )
 def redact(subject: Subject, stream: Stream, intensity: Intensity, variant: str) -> Effect:
@@ -68,8 +70,8 @@ def redact(subject: Subject, stream: Stream, intensity: Intensity, variant: str)
     Verdict.INFO_MISSING,
     Variant("glint_bloom", ("optical",), "sun glint, charge spilling along columns"),
     Variant("receiver_sat", ("sar",), "receiver driven to its ceiling, spilling along range lines"),
-    Variant("gain_clip", ("optical",), "exposure too long for bright targets"),
-    Variant("crush", ("optical",), "exposure too short for dark targets"),
+    Variant("gain_clip", ("optical",), "exposure too long for bright targets", paired=True),
+    Variant("crush", ("optical",), "exposure too short for dark targets", paired=True),
     budget="sat_global",
 )
 def saturate(subject: Subject, stream: Stream, intensity: Intensity, variant: str) -> Effect:
@@ -77,7 +79,7 @@ def saturate(subject: Subject, stream: Stream, intensity: Intensity, variant: st
     if variant in ("gain_clip", "crush"):
         return expose(subject, stream, intensity, variant)
     gamma, along = (2.2, 0) if variant == "glint_bloom" else (1.0, 1)
-    out, slide, size = shine(subject, draw_glint(subject, stream), intensity, gamma, along)
+    out, slide, size = draw_glint(subject, stream, gamma, along).shine(intensity)
     return Effect(out, _kept(clipped_mask(out)), params={"slide": slide, "size": size, "gamma": gamma})
 
 
@@ -110,10 +112,10 @@ def truncate(subject: Subject, stream: Stream, intensity: Intensity, variant: st
 @lever(
     "im_bury",
     Verdict.INFO_MISSING,
-    Variant("speckle_floor", ("sar",), "noise floor and fresh speckle"),
-    Variant("sensor_noise", ("optical",), "shot and read noise of a starved sensor"),
-    Variant("haze", ("optical",), "haze that takes contrast, and the sensor noise that hides the rest"),
-    Variant("stripe", ("optical",), "columns of an uncalibrated push-broom array"),
+    Variant("speckle_floor", ("sar",), "noise floor and fresh speckle", paired=True),
+    Variant("sensor_noise", ("optical",), "shot and read noise of a starved sensor", paired=True),
+    Variant("haze", ("optical",), "haze that takes contrast, and the sensor noise that hides the rest", paired=True),
+    Variant("stripe", ("optical",), "columns of an uncalibrated push-broom array", paired=True),
     contrast=True,
 )
 def bury(subject: Subject, stream: Stream, intensity: Intensity, variant: str) -> Effect:

@@ -21,11 +21,16 @@ Touches = Literal["pixels", "question", "both"]
 
 @dataclass(frozen=True)
 class Variant:
-    """One physical cause of a family's effect; the first one declared for a modality is its default."""
+    """One physical cause of a family's effect; the first one declared for a modality is its default.
+
+    paired: it acts on the whole image alike, and LOW and the refusals come from two classes of one image; the variants that
+    are not make LOW, MEDIUM and HIGH of one base, of equal budget.
+    """
 
     name: str
     modalities: tuple[Modality, ...]
     text: str
+    paired: bool = False
     experimental: bool = False
 
 

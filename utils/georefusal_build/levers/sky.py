@@ -8,7 +8,7 @@ import numpy as np
 
 from georefusal_build.anchors import RING, Measurement, Value, visibility
 from georefusal_build.arrays import F32, F64, U8, Shape
-from georefusal_build.kernels.cloud import cast_shadow, cover_edge, cover_with, transmission
+from georefusal_build.kernels.cloud import cast_shadow, cover_edge, cover_with, relief, transmission
 from georefusal_build.kernels.fields import Bump, bumps_field, power_law
 from georefusal_build.kernels.tones import per_band
 from georefusal_build.levers.placing import TRIES, keep_clear, place_apart
@@ -39,9 +39,9 @@ class Sky(NamedTuple):
 
 
 SKIES = {
-    "cloud": Sky((2.8, 3.4), 5.0, 0.18, (232, 232, 232), 0.45),
-    "smoke": Sky((2.8, 3.4), 3.0, 0.35, (200, 195, 185), 0.25),
-    "haze_bank": Sky((4.0, 4.0), 5.0, 0.60, (226, 228, 230), 0.15),
+    "cloud": Sky((2.8, 3.4), 5.0, 0.30, (226, 227, 229), 0.45),
+    "smoke": Sky((3.0, 3.6), 3.0, 0.40, (200, 195, 185), 0.20),
+    "haze_bank": Sky((4.0, 4.0), 5.0, 0.60, (224, 227, 231), 0.15),
 }
 
 
@@ -77,7 +77,8 @@ class AimedSky:
         pixels, look = self.subject.pixels, self.look
         shade = cast_shadow(through, self.draw.sun, look.shadow, blur=3.0)
         colour = np.float32(np.mean(look.colour)) if pixels.ndim == 2 else np.array(look.colour, dtype=np.float32)
-        bright = np.clip(per_band(8 * self.draw.texture, pixels) + colour, 170, 248)
+        tops = 6 * self.draw.texture + 14 * relief(through, self.draw.sun)
+        bright = np.clip(per_band(tops, pixels) + colour, 170, 248)
         return cover_with(pixels, through, shade, bright)
 
     def _search(self, intensity: Intensity, aim: F32, pulls: Sequence[float]) -> tuple[F32, float]:
@@ -133,7 +134,7 @@ def draw_sky(subject: Subject, stream: Stream, sky: Sky) -> AimedSky:
     beta, angle, height = stream.between(*sky.beta), stream.between(0, 2 * np.pi), stream.between(18, 48)
     fields = (
         power_law(stream.normal(_coarse(subject.shape, n)), b, subject.shape)
-        for n, b in ((2, beta), (4, 2.4), (4, 3.4))
+        for n, b in ((2, beta), (4, 2.4), (4, 2.6))
     )
     noise, texture, wobble = fields
     aim = stream.choice((Intensity.MEDIUM, Intensity.HIGH))
@@ -145,8 +146,9 @@ def draw_sky(subject: Subject, stream: Stream, sky: Sky) -> AimedSky:
 def _bumps(targets: Sequence[Target], factor: float, pad: float) -> list[Bump]:
     boxes = (target.bounds for target in targets)
     return [
-        Bump((x0 + x1) / 2, (y0 + y1) / 2, factor * (x1 - x0) / 2 + pad, factor * (y1 - y0) / 2 + pad)
+        Bump((x0 + x1) / 2, (y0 + y1) / 2, *(factor * max(side, 0.6 * other) / 2 + pad for side, other in sides))
         for x0, y0, x1, y1 in boxes
+        for sides in [((x1 - x0, y1 - y0), (y1 - y0, x1 - x0))]
     ]
 
 
