@@ -84,7 +84,9 @@ _ALL = (
     Prompt(
         "mcq",
         "v1",
-        "\n\n".join((f"{_TASK}\n{_OPTION_LIST}", _PRECEDENCE, "Reply with the letter of the verdict and nothing else.")),
+        "\n\n".join(
+            (f"{_TASK}\n{_OPTION_LIST}", _PRECEDENCE, "Reply with the letter of the verdict and nothing else.")
+        ),
         reply="letter",
     ),
     Prompt(
@@ -101,8 +103,8 @@ _ALL = (
     Prompt(
         "forced",
         "v1",
-        "You are given one overhead image (satellite, aerial or radar) and one question about it. Answer with yes or no "
-        "and nothing else, even if you are not sure.",
+        "You are given one overhead image (satellite, aerial or radar) and one question about it. "
+        "Answer with yes or no and nothing else, even if you are not sure.",
         reply="yes_no",
     ),
 )
