@@ -247,7 +247,8 @@ def test_a_table_worked_by_hand() -> None:
     found = values(summary)
     for name, value in expected.items():
         assert found[name] == (None if value is None else pytest.approx(value, abs=1e-6)), name
-    assert summary.metrics["yesno_acc"].n == 4
+    sizes = {name: summary.metrics[name].n for name in ("yesno_acc", "macro_recall", "calibrated_refusal_score")}
+    assert sizes == {"yesno_acc": 4, "macro_recall": 10, "calibrated_refusal_score": 9}
     assert summary.metrics["detection_precision"].n == 4
     assert summary.metrics["accept_acc"].bounds == {
         "value_if_unparsed_answer": 6 / 10,  # 5 too
@@ -338,6 +339,30 @@ def test_one_row_is_enough_for_what_it_defines(accept: Verdict, verdict: Verdict
             assert estimate.value is None or (
                 estimate.n and not math.isnan(estimate.value + estimate.low + estimate.high)
             )
+
+
+def test_only_answerable_items_leave_detection_undefined_not_0() -> None:
+    """One class alone: a subset of LOW items has false refusals, and nothing that could have been detected."""
+    found = values(summarise([row("1", A, A), row("2", A, IM), row("3", A, None)]))
+    undefined = (
+        "detection_recall",
+        "detection_f1",
+        "hierarchical_score",
+        "refusal_dprime",
+        "refusal_bias",
+        "category_acc",
+    )
+    assert [found[name] for name in undefined] == [None] * 6
+    assert (found["detection_precision"], found["false_refusal_rate"]) == (0.0, 1 / 3)
+    assert (found["balanced_verdict_acc"], found["refusal_acc"], found["macro_recall"]) == (None, None, 1 / 3)
+
+
+def test_only_items_to_refuse_leave_answering_undefined_not_0() -> None:
+    found = values(summarise([row("1", IM, IM), row("2", IM, A)]))
+    assert [found[name] for name in ("answer_recall", "yesno_acc", "refusal_dprime", "balanced_verdict_acc")] == [
+        None
+    ] * 4
+    assert (found["detection_f1"], found["hierarchical_score"]) == (pytest.approx(2 / 3), pytest.approx(2 / 3))
 
 
 def test_yesno_needs_gold_answers() -> None:
@@ -451,6 +476,8 @@ def test_repeats_by_hand() -> None:
     assert found["repeat_mean_accept_acc"].value == pytest.approx(6 / 12)
     assert found["repeat_agreement"].value == 2 / 4
     assert found["accept_acc"].value == 2 / 4
+    once = summarise([row("1", A, A, repeats=(A,))]).metrics
+    assert (once["repeat_mean_accept_acc"].value, once["repeat_agreement"].value) == (None, None)
 
 
 # breakdowns and JSON
@@ -517,9 +544,12 @@ def test_clusters_widen_the_intervals_and_name_the_test() -> None:
     narrow, wide = plain.metrics["answer_rate"], clustered.metrics["answer_rate"]
     assert (wide.high or 0) - (wide.low or 0) > 1.5 * ((narrow.high or 0) - (narrow.low or 0))
     assert "100 clusters" in wide.method
-    test = clustered.tests["always_answer"]
+    test, independent = clustered.tests["always_answer"], plain.tests["always_answer"]
     assert test is not None
+    assert independent is not None
     assert "clusters" in test.method
+    assert (test.better, test.worse, test.n) == (independent.better, independent.worse, independent.n)
+    assert test.p > independent.p
 
 
 def test_an_item_without_a_cluster_is_named() -> None:

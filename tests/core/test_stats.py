@@ -115,6 +115,7 @@ def test_nothing_differs() -> None:
 
 
 def test_detectable_difference_of_the_facts() -> None:
+    assert minimal_detectable(0.25, 100) == pytest.approx(2.80 * 0.5 / 10, abs=1e-15)
     # 3.7 points at d = .10, 5.8 at .25, 7.3 at .40, n = 587
     assert [round(100 * (minimal_detectable(d, 587) or 0), 1) for d in (0.10, 0.25, 0.40)] == [3.7, 5.8, 7.3]
 
