@@ -1,6 +1,7 @@
 """Ground that was not recorded: swath edges and lost lines."""
 
 import math
+from bisect import bisect_left
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -31,12 +32,10 @@ def wedge_area(wedge: Wedge, shape: Shape) -> int:
 
 
 def wedge_of_area(side: int, angle: float, area: int, shape: Shape) -> Wedge:
-    """Return the wedge on this side and angle whose area is closest above or at `area` pixels."""
-    low, high = -float(sum(shape)), 2.0 * float(sum(shape))
-    for _ in range(60):  # halving: to far below a pixel, the same on every machine
-        middle = (low + high) / 2
-        low, high = (low, middle) if wedge_area(Wedge(side, angle, middle), shape) >= area else (middle, high)
-    return Wedge(side, angle, high)
+    """Return the smallest wedge on this side and angle with at least `area` pixels; reach in steps of 1/64 pixel."""
+    steps = range(-64 * sum(shape), 128 * sum(shape))
+    place = bisect_left(steps, area, key=lambda step: wedge_area(Wedge(side, angle, step / 64), shape))
+    return Wedge(side, angle, steps[min(place, len(steps) - 1)] / 64)
 
 
 def wedge_mask(wedge: Wedge, shape: Shape) -> Mask:

@@ -23,7 +23,7 @@ Touches = Literal["pixels", "question", "both"]
 class Variant:
     """One physical cause of a family's effect; the first one declared for a modality is its default.
 
-    paired: it acts on the whole image alike, and LOW and the refusals come from two classes of one image; the variants that
+    paired: it acts on the whole image alike, and LOW and the refusals come from two classes of one image; variants that
     are not make LOW, MEDIUM and HIGH of one base, of equal budget.
     """
 
