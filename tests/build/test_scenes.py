@@ -115,6 +115,7 @@ def test_cut_shares_at_the_limits() -> None:
     boxes = [Instance(n, rectangle(x + 5, 50, 10, 10, 0)) for n, x in (("a", 90.5), ("b", 95), ("c", 99.5))]
     tile = next(cut_tiles(scene(*boxes), Tiling(size=100, overlap=0)))
     assert tile.cut == {"b"}
+    assert tile.slivers == {"c"}
     assert [one.class_name for one in tile.instances] == ["a", "b"]
     assert [one.truncated for one in tile.instances] == [True, True]
 

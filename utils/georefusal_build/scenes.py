@@ -131,6 +131,7 @@ class Tile:
 
     x, y, width, height: the window in scene pixels. instances, ignore_regions: clipped, in tile pixels.
     cut: classes with an instance that the window cuts in a way that nobody could judge; never asked about here.
+    slivers: classes of which so little of an instance is left that it is not listed; nobody could rule them out.
     """
 
     scene: Scene
@@ -140,6 +141,7 @@ class Tile:
     height: int
     instances: tuple[Instance, ...]
     cut: frozenset[str] = frozenset()
+    slivers: frozenset[str] = frozenset()
     ignore_regions: tuple[IgnoreRegion, ...] = ()
 
     @property
@@ -163,7 +165,7 @@ class Tiling:
     size: side of the square window, pixels; a scene that is smaller in a direction keeps its own extent there.
     overlap: share of a window that it has in common with its neighbour, [0, 1).
     cut_from, cut_to: an instance of which a share in [cut_from, cut_to] lies outside the window bars its class there;
-    one that loses less stays, one that loses more is no longer there.
+    one that loses less stays, one that loses more is left out as a sliver.
     Source: the window size and shares are those of the generator's design (800 px, 25 %, 10 % to 90 %).
     """
 
@@ -245,12 +247,14 @@ def _cut(
     x, y, width, height = window
     instances: list[Instance] = []
     cut: set[str] = set()
+    slivers: set[str] = set()
     for one in touched:
         pieces = clip_polygon(one.polygon, x, y, x + width, y + height)
         whole = pieces == [one.polygon]
         lost = 0.0 if whole else max(0.0, 1 - sum(map(polygon_area, pieces)) / one.area)
         if one.class_name not in divisible:
             if lost > tiling.cut_to:
+                slivers.add(one.class_name)
                 continue
             if not whole and lost >= tiling.cut_from:
                 cut.add(one.class_name)
@@ -263,7 +267,7 @@ def _cut(
         for region in scene.ignore_regions
         for piece in clip_polygon(region.polygon, x, y, x + width, y + height)
     )
-    return Tile(scene, x, y, width, height, tuple(instances), frozenset(cut), regions)
+    return Tile(scene, x, y, width, height, tuple(instances), frozenset(cut), frozenset(slivers), regions)
 
 
 def _is_convex(corners: Sequence[tuple[float, float]]) -> bool:

@@ -16,6 +16,8 @@ from georefusal_build.sources.draft import SceneDraft, box_points, number
 from georefusal_build.sources.files import ImageIndex, stream_json
 
 _OWN_FIELDS = frozenset({"id", "file_name", "width", "height", "license", "coco_url", "flickr_url", "date_captured"})
+_DOUBTFUL = ("low", "medium")
+"""Values of an annotation's optional `confidence` that make its object a difficult one."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,7 @@ class CocoObject:
     rings: tuple[array[float], ...] = ()
     boxed: bool = False
     crowd: bool = False
+    difficult: bool = False
     bad: str = ""
 
 
@@ -111,7 +114,8 @@ def instances_of(coco: CocoFile, entry: CocoImage, draft: SceneDraft) -> None:
             rings = [_points(ring) for ring in one.rings]
             for points in rings:  # an object in several pieces has no single outline and no sure count
                 oriented = not (one.boxed or _is_box(points))
-                draft.add(name, points, place, oriented=oriented, truncated=len(rings) > 1)
+                pieces = len(rings) > 1
+                draft.add(name, points, place, oriented=oriented, difficult=one.difficult, truncated=pieces)
 
 
 def _is_coco(path: Path) -> bool:
@@ -138,17 +142,18 @@ def _image(entry: object) -> CocoImage:
 def _object(i: int, entry: dict[str, Any]) -> CocoObject:
     category = entry.get("category_id")
     crowd = entry.get("iscrowd") in (1, True)
+    doubtful = entry.get("difficult") in (1, True) or entry.get("confidence") in _DOUBTFUL
     try:
         outlines = entry.get("segmentation")
         if isinstance(outlines, list) and outlines and not crowd:
-            return CocoObject(i, category, tuple(_ring(outline) for outline in outlines))
+            return CocoObject(i, category, tuple(_ring(outline) for outline in outlines), difficult=doubtful)
         box = entry.get("bbox")
         if not isinstance(box, list) or len(box) != 4:
             kind = "a run-length mask" if isinstance(outlines, dict) else "no outline"
             raise ValueError(f"has {kind} and bbox is '{box}', expected [x, y, width, height]")
         x, y, w, h = (number(value, "bbox") for value in box)
         corners = array("d", [value for point in box_points(x, y, x + w, y + h) for value in point])
-        return CocoObject(i, category, (corners,), boxed=True, crowd=crowd)
+        return CocoObject(i, category, (corners,), boxed=True, crowd=crowd, difficult=doubtful)
     except ValueError as error:
         return CocoObject(i, category, bad=str(error))
 
