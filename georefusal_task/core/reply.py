@@ -1,0 +1,169 @@
+"""Reads a model's reply: text in, one Reply out, for every string there is.
+
+Three tiers, as "Reading a reply" in the documentation lays down: strict JSON, JSON that had to be mended, a statement in
+prose. The reader never guesses; what is not clear is unparsed, with one reason. It never raises, and its time is
+linear in the text.
+"""
+
+import json
+from typing import Any, Literal
+
+from georefusal_task.core.answers import read_yes_no
+from georefusal_task.core.records import Flag, Reason, Reply, Status
+from georefusal_task.core.reply_json import STRICT, Members, objects, scan
+from georefusal_task.core.reply_labels import Outcome, judge, verdict_values
+from georefusal_task.core.reply_letters import read_letter
+from georefusal_task.core.reply_objects import search
+from georefusal_task.core.reply_prose import read_prose
+from georefusal_task.core.reply_thought import cut_thought
+from georefusal_task.core.verdicts import Verdict
+
+ReplyKind = Literal["verdict", "letter", "yes_no"]
+"""What the prompt asks for: the JSON object, an option letter, or yes or no."""
+
+READER = "1"
+"""Version of the reading rules; a change that can alter a verdict raises it."""
+
+MAX_BYTES = 4 * 1024 * 1024
+
+_HOST_ERRORS = ("[LMMS_EVAL_", "Error: can only concatenate")
+"""How the texts begin that lmms-eval stores as the answer when a request failed."""
+_BLANK = " \t\n\r\f\v\0\ufeff\u200b\u00a0"
+
+
+def read_reply(text: str, kind: ReplyKind = "verdict") -> Reply:
+    """Return the verdict that a reply gives, or UNPARSED with the reason why it gives none.
+
+    `kind` is what the prompt asked for. Letters are read in tier `prose`, or `json` from an object. With "yes_no" the
+    verdict is ANSWER and `answer` says which; status and reason are as for the others. Never raises.
+
+    >>> read_reply('{"verdict": "ANSWER", "answer": true}').answer
+    'yes'
+    >>> str(read_reply("It might be REFUSE_AMBIGUOUS_QUERY.").reason)
+    'mention'
+    """
+    if kind == "verdict" and len(text) <= MAX_BYTES // 4:
+        clean = _read_clean(text)
+        if clean is not None:
+            return clean
+    reason = _no_reply(text)
+    if reason is not None:
+        return _reply(reason)
+    text, in_thought = cut_thought(text)
+    if not text.strip(_BLANK):
+        return _reply(Reason.TRUNCATED if in_thought else Reason.EMPTY, truncated=in_thought)
+    if kind == "yes_no":
+        return _read_yes_no(text, in_thought)
+    return _read_verdict(text, in_thought, letters=kind == "letter")
+
+
+def _read_clean(text: str) -> Reply | None:
+    """Return the reply of a text that is one flat JSON object with a verdict and nothing else, None for any other."""
+    try:
+        members = STRICT.decode(text)
+    except (ValueError, RecursionError):
+        return None
+    if type(members) is not tuple:
+        return None
+    values = []
+    for key, value in members:
+        if type(value) is tuple or type(value) is list:
+            return None
+        if key == "verdict" or key.lower() == "verdict":
+            values.append(value)
+    return _reply(judge(values), Status.JSON, members) if values else None
+
+
+def _no_reply(text: str) -> Reason | None:
+    stripped = text.strip(_BLANK)
+    if not stripped:
+        return Reason.EMPTY
+    if stripped.startswith(_HOST_ERRORS):
+        return Reason.HOST_ERROR
+    if len(text) > MAX_BYTES or (
+        len(text) > MAX_BYTES // 4 and len(text.encode("utf-8", errors="surrogatepass")) > MAX_BYTES
+    ):
+        return Reason.TOO_LONG
+    return None
+
+
+def _read_verdict(text: str, in_thought: bool, letters: bool) -> Reply:
+    json_search = search(text, letters)
+    found, truncated = json_search.found, in_thought or json_search.truncated
+    if found is not None:
+        outcome = found.outcome
+        if in_thought and isinstance(outcome, Reason):
+            outcome = Reason.TRUNCATED
+        return _reply(outcome, found.status, found.members, json_search.self_corrected, truncated)
+    if json_search.deep:
+        return _reply(Reason.TOO_DEEP, truncated=truncated)
+    outcome, corrected = (read_letter(json_search.prose) if letters else None), False
+    if outcome is None:
+        outcome, corrected = read_prose(json_search.prose)
+    if isinstance(outcome, Reason) and truncated:
+        outcome = Reason.TRUNCATED
+    return _reply(outcome, Status.PROSE, self_corrected=corrected, truncated=truncated)
+
+
+def _read_yes_no(text: str, in_thought: bool) -> Reply:
+    """Return a reply to the prompt that forces a yes or no."""
+    for start, end in reversed(scan(text).spans):
+        for members in objects(STRICT.decode(text[start:end]), "answer"):
+            answer = read_yes_no(_text(_member(members, "answer")))
+            outcome = Verdict.ANSWER if answer else Reason.NO_VERDICT
+            return _reply(outcome, Status.JSON, members, truncated=in_thought)
+    answer = read_yes_no(text)
+    if answer is None:
+        return _reply(Reason.TRUNCATED if in_thought else Reason.NO_VERDICT, truncated=in_thought)
+    return _reply(Verdict.ANSWER, Status.PROSE, (("answer", answer),), truncated=in_thought)
+
+
+def _reply(
+    outcome: Outcome,
+    status: Status = Status.UNPARSED,
+    members: Members = (),
+    self_corrected: bool = False,
+    truncated: bool = False,
+) -> Reply:
+    flags: tuple[Flag, ...] = ()
+    if self_corrected or truncated:
+        given = {Flag.SELF_CORRECTED: self_corrected, Flag.TRUNCATED: truncated}
+        flags = tuple(flag for flag, raised in given.items() if raised)
+    if isinstance(outcome, Reason):
+        return Reply(None, Status.UNPARSED, outcome, flags=flags)
+    answer, justification, confidence = "", "", None
+    for key, value in members:
+        name = key.lower()
+        if name == "answer":
+            answer = "" if outcome.is_refusal else _answer(value)
+        elif name == "justification":
+            justification = _text(value)
+        elif name == "confidence":
+            confidence = _confidence(value)
+    return Reply(outcome, status, None, answer, justification, confidence, flags)
+
+
+def _answer(value: Any) -> str:
+    """Return an answer as text: yes or no where it is plainly one of them, otherwise as it stands."""
+    text = _text(value).strip()
+    if text.lower() in ("true", "false"):
+        return "yes" if text.lower() == "true" else "no"
+    return read_yes_no(text) or text
+
+
+def _member(members: Members, name: str) -> Any:
+    return next((value for key, value in reversed(members) if key.lower() == name), None)
+
+
+def _text(value: Any) -> str:
+    """Return a decoded JSON value as text, the one value of a list of one; null, objects and other lists are empty."""
+    while isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    if isinstance(value, str):
+        return value
+    return json.dumps(value) if isinstance(value, (bool, int, float)) else ""
+
+
+def _confidence(value: Any) -> float | None:
+    given = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return float(value) if given and 0 <= value <= 1 else None
