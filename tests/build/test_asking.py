@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from georefusal_build.asking import QUARTERS, Bar, Court, Limits, Ruling, Scope, region
 from georefusal_build.classes import ClassTable
-from georefusal_build.scenes import IgnoreRegion, Instance, Points, Scene, Tile, Tiling, cut_tiles
+from georefusal_build.polygons import Points
+from georefusal_build.scenes import IgnoreRegion, Instance, Scene, Tile, Tiling, cut_tiles
 
 TABLE = ClassTable.load()
 SIZE = 200

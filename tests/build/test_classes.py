@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from georefusal_build.classes import ClassTable
-from georefusal_build.scenes import IgnoreRegion, Instance, Points, Scene
+from georefusal_build.polygons import Points
+from georefusal_build.scenes import IgnoreRegion, Instance, Scene
 from georefusal_build.sources import vocabulary
 from georefusal_build.templates import lint
 from georefusal_task.core.errors import ConfigError

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from georefusal_build.asking import Answer, Bar, Court
 from georefusal_build.census import Census
 from georefusal_build.classes import ClassTable
+from georefusal_build.polygons import Points
 from georefusal_build.questions import Candidate, Kind, phrase, propose
-from georefusal_build.scenes import Instance, Points, Scene, Tile
+from georefusal_build.scenes import Instance, Scene, Tile
 from georefusal_build.selection import Caps, Selection, select
 from georefusal_build.templates import lint, load_bank
 from georefusal_task.core.errors import ConfigError

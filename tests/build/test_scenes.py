@@ -11,16 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from georefusal_build.pixels import scene_pixels, tile_pixels
-from georefusal_build.scenes import (
-    IgnoreRegion,
-    Instance,
-    Points,
-    Scene,
-    Tiling,
-    clean_polygon,
-    clip_polygon,
-    cut_tiles,
-)
+from georefusal_build.polygons import Points, clean_polygon, clip_polygon
+from georefusal_build.scenes import IgnoreRegion, Instance, Scene, Tiling, cut_tiles
 from georefusal_build.sources import SourceError
 from georefusal_task.core.errors import ConfigError
 

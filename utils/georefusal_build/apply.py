@@ -12,7 +12,8 @@ from georefusal_build.kernels.tones import is_grey
 from georefusal_build.levers import find
 from georefusal_build.levers.registry import Effect, Subject
 from georefusal_build.outcomes import InapplicableError, NotApplicable, Outcome, Reason
-from georefusal_build.scenes import Modality, Points
+from georefusal_build.polygons import Points
+from georefusal_build.scenes import Modality
 from georefusal_build.streams import Stream, derive_key
 from georefusal_build.targets import Target, as_targets
 from georefusal_task.core.errors import DataError

@@ -10,7 +10,8 @@ from typing import Literal
 import shapely
 
 from georefusal_build.classes import ClassTable
-from georefusal_build.scenes import ALL_CLASSES, IgnoreRegion, Instance, Tile, clip_polygon
+from georefusal_build.polygons import clip_polygon
+from georefusal_build.scenes import ALL_CLASSES, IgnoreRegion, Instance, Tile
 
 Answer = Literal["yes", "no"]
 Scope = Literal["whole", "upper-left", "upper-right", "lower-left", "lower-right"]

@@ -15,7 +15,7 @@ import shapely
 from numpy.typing import NDArray
 
 from georefusal_build.arrays import F64, Mask, Shape
-from georefusal_build.scenes import Points
+from georefusal_build.polygons import Points
 
 
 @dataclass(frozen=True)

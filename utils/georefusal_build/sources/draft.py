@@ -5,16 +5,8 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from georefusal_build.scenes import (
-    IgnoreRegion,
-    Instance,
-    Modality,
-    Points,
-    Scene,
-    clean_polygon,
-    clip_polygon,
-    polygon_area,
-)
+from georefusal_build.polygons import Points, clean_polygon, clip_polygon, polygon_area
+from georefusal_build.scenes import IgnoreRegion, Instance, Modality, Scene
 from georefusal_build.sources.base import ReadOptions, ReadReport, SourceError
 
 _ROUNDING = 0.02

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from georefusal_build.scenes import Points, Scene
+from georefusal_build.polygons import Points
+from georefusal_build.scenes import Scene
 from georefusal_build.sources.base import ReadOptions, ReadReport, Source, SourceError
 from georefusal_build.sources.draft import SceneDraft, box_points, number
 from georefusal_build.sources.files import ImageIndex, find_files, image_size, read_json
