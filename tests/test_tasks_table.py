@@ -1,6 +1,7 @@
 """The tasks and what each asks and shows."""
 
 import pytest
+
 from georefusal_task.benchmarks.prompts import PROMPTS
 from georefusal_task.core.errors import ConfigError
 from georefusal_task.tasks_table import TASKS, get_task
