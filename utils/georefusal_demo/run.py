@@ -66,10 +66,12 @@ def demonstrate(out: Path, *, limit: int | None = None, reuse: bool = False) -> 
         folder = out / contestant.model
         more = (*contestant.more, *(("--limit", str(limit)) if limit else ()))
         line = command(contestant.model, contestant.model_args, TASK, folder, more)
+        label = f"[{number}/{len(field)}] {contestant.title}"
         run = finished(line, folder, TASK) if reuse else None
-        run = run or evaluate(line, folder, TASK, f"[{number}/{len(field)}] {contestant.title}")
-        runs[contestant.title] = run
-        summaries[contestant.title] = rescore(run)
+        if run:
+            print(f"{label}: finished before", flush=True)
+        runs[contestant.title] = run or evaluate(line, folder, TASK, label)
+        summaries[contestant.title] = rescore(runs[contestant.title])
     report(summaries, runs)
     print(f"\nEverything took {time.monotonic() - start:.0f} s.")
 
@@ -102,6 +104,7 @@ def report(summaries: dict[str, Summary], runs: dict[str, HostRun]) -> None:
     print("Results and replies:")
     for title, run in runs.items():
         print(f"  {title}: {_near(run.results)}\n  {' ' * len(title)}  {_near(run.samples)}")
+    print(f"All figures of the last one: georefusal score {_near(run.samples)}")
 
 
 def _near(path: Path) -> Path:

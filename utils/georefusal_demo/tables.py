@@ -37,12 +37,26 @@ def cell(estimate: Estimate, *, interval: bool = False) -> str:
 
 
 def side_by_side(summaries: Mapping[str, Summary], names: Iterable[str]) -> str:
-    """Return a table with a column per run and a line per metric."""
-    figures = [
-        [name, *(cell(summary.metrics[name], interval=name == "accept_acc") for summary in summaries.values())]
-        for name in names
-    ]
-    return _aligned([["metric", *summaries], *figures])
+    """Return a table with a column per run and a line per metric; below the headline, its test against the bar."""
+    lines = [["metric", *summaries]]
+    for name in names:
+        headline = name == "accept_acc"
+        lines.append([name, *(cell(s.metrics[name], interval=headline and not _is_bar(s)) for s in summaries.values())])
+        if headline:
+            lines.append(["  against always-answer", *map(_against_bar, summaries.values())])
+    return _aligned(lines)
+
+
+def _is_bar(summary: Summary) -> bool:
+    """Whether every item was answered: then the figures are constants of the data, and no estimates."""
+    return summary.metrics["answer_rate"].value == 1
+
+
+def _against_bar(summary: Summary) -> str:
+    test = summary.tests["always_answer"]
+    if test is None or _is_bar(summary):
+        return "-"
+    return f"{'better' if test.better > test.worse else 'worse'}, p = {test.p:.1g}"
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> str:
