@@ -42,7 +42,7 @@ class Part(Carrier, str):
 
 def carried(row: Row, spec: TaskSpec) -> dict[str, Carrier]:
     """Return one value per metric that the task reports, each with the row."""
-    values: dict[str, Carrier] = {name: Part() for name in reported(spec, repeated=bool(row.repeats))}
+    values: dict[str, Carrier] = {name: Part() for name in reported(spec)}
     if HEADLINE in values:
         values |= {HEADLINE: Record(score=float(row.right), **asdict(row)), SCORE: Score(row.right)}
     for value in values.values():
@@ -50,12 +50,12 @@ def carried(row: Row, spec: TaskSpec) -> dict[str, Carrier]:
     return values
 
 
-def reported(spec: TaskSpec, *, repeated: bool) -> list[str]:
-    """Return the names of the metrics that mean something for the task, in the order of their table."""
+def reported(spec: TaskSpec) -> list[str]:
+    """Return the names of the metrics that the task's summary has, in the order of their table."""
     if spec.asks.reply == "yes_no":
         return list(FORCED_METRICS)
     absent = {"answer_rate"} if spec.variant == "grey" else {"grey_answer_rate"}
-    return [name for name in METRICS if name not in absent and (repeated or not name.startswith("repeat_"))]
+    return [name for name in METRICS if name not in absent]
 
 
 def metric_list() -> list[dict[str, Any]]:
