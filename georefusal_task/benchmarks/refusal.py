@@ -11,7 +11,7 @@
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -129,7 +129,7 @@ def summarise(rows: Iterable[Row], *, clusters: Mapping[str, str] | None = None,
         DataError: one id with different rows, or an id that `clusters` does not know.
     """
     kept = _unique(rows)
-    outcomes, sample = Outcomes.of(kept), _sample(kept, clusters)
+    outcomes, sample = Outcomes.of(kept), Sample.of([row.id for row in kept], clusters)
     found = estimates(outcomes, sample)
     if grey:
         found["grey_answer_rate"] = found.pop("answer_rate")
@@ -159,7 +159,7 @@ def summarise_forced(rows: Iterable[Row], *, clusters: Mapping[str, str] | None 
         "unparsed_rate": (~said, everything),
         "host_error_rate": (_mask(row.reason == Reason.HOST_ERROR for row in kept), everything),
     }
-    sample = _sample(kept, clusters)
+    sample = Sample.of([row.id for row in kept], clusters)
     return Summary(
         n=len(kept),
         metrics={name: sample.rate(*rates[name]) for name in FORCED_METRICS},
@@ -193,17 +193,6 @@ def _unique(rows: Iterable[Row]) -> list[Row]:
     return list(kept.values())
 
 
-def _sample(rows: Sequence[Row], clusters: Mapping[str, str] | None) -> Sample:
-    """Return the sample that the rows are, their clusters numbered."""
-    if clusters is None:
-        return Sample()
-    unknown = [row.id for row in rows if row.id not in clusters]
-    if unknown:
-        raise DataError(f"no cluster is known for {len(unknown)} of {len(rows)} items, the first being {unknown[0]}")
-    numbers: dict[str, int] = {}
-    return Sample(np.array([numbers.setdefault(clusters[row.id], len(numbers)) for row in rows], dtype=np.int64))
-
-
 def _breakdowns(
     rows: Sequence[Row], sample: Sample, rates: Mapping[str, Rate], breakdowns: Mapping[str, Callable[[Row], Group]]
 ) -> dict[str, dict[str, dict[str, Estimate]]]:
@@ -219,13 +208,14 @@ def _breakdowns(
             member = np.zeros(len(rows), dtype=np.bool_)
             member[members[group]] = True
             found[breakdown][str(group)] = {
-                name: _shown(sample.rate(hits, among & member)) for name, (hits, among) in rates.items()
+                name: _shown(sample, hits, among & member) for name, (hits, among) in rates.items()
             }
     return found
 
 
-def _shown(estimate: Estimate) -> Estimate:
-    """Return the estimate, without a rate where there are too few items for one."""
-    if not 0 < estimate.n < SMALL:
-        return estimate
-    return replace(estimate, value=None, low=None, high=None, method=f"counts only, n < {SMALL}")
+def _shown(sample: Sample, hits: Mask, among: Mask) -> Estimate:
+    """Return the rate, or its counts alone where there are too few items for one."""
+    n = int(among.sum())
+    if not 0 < n < SMALL:
+        return sample.rate(hits, among)
+    return Estimate(None, None, None, n, f"counts only, n < {SMALL}", count=int((hits & among).sum()))

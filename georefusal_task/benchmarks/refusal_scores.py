@@ -1,8 +1,8 @@
 """The formulas of GeoRefusalBench over columns of scored items; what each metric means stands in `refusal_metrics`."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 
@@ -148,24 +148,27 @@ RATES: dict[str, RateOf] = {
 """The metrics that are one rate: (hits, among which items)."""
 
 
-def estimates(outcomes: Outcomes, sample: Sample) -> dict[str, Estimate]:
-    """Return every metric of the items, in no particular order."""
-    found = {name: sample.rate(*rate(outcomes)) for name, rate in RATES.items()}
-    found["always_answer_gap"] = sample.difference(outcomes.right, outcomes.answerable)
-    found["macro_recall"] = sample.mean_rate([RATES[f"recall_{verdict}"](outcomes) for verdict in VERDICTS])
-    found["balanced_verdict_acc"] = _balance(sample, RATES["answer_recall"](outcomes), RATES["refusal_acc"](outcomes))
+def estimates(outcomes: Outcomes, sample: Sample, names: Collection[str] | None = None) -> dict[str, Estimate]:
+    """Return every metric of the items, or those named, in no particular order."""
+    recalls = [RATES[f"recall_{verdict}"](outcomes) for verdict in VERDICTS]
     known = outcomes.answer_known & (not outcomes.exclusion_unknown.any())
-    found["yesno_acc"] = sample.rate(outcomes.answer_right, known)
     complete = known & (not (outcomes.answer_scored & ~known).any())
-    found["calibrated_refusal_score"] = _balance(
-        sample, (outcomes.answer_right, complete), (outcomes.strict, outcomes.must_refuse)
-    )
-    cells = outcomes.cells
-    for name, statistic in DETECTION.items():
-        found[name] = sample.statistic(statistic, cells, kinds=8)
-    found["repeat_mean_accept_acc"] = _mean_over_repeats(outcomes, sample)
-    for name, estimate in _with_unparsed_counted(outcomes).items():
-        found[name] = replace(found[name], bounds=estimate)
+    calibrated = (outcomes.answer_right, complete), (outcomes.strict, outcomes.must_refuse)
+    balanced = RATES["answer_recall"](outcomes), RATES["refusal_acc"](outcomes)
+    makers: dict[str, Callable[[], Estimate]] = {
+        **{name: partial(sample.rate, *rate(outcomes)) for name, rate in RATES.items()},
+        "always_answer_gap": partial(sample.difference, outcomes.right, outcomes.answerable),
+        "macro_recall": partial(sample.mean_rate, recalls),
+        "balanced_verdict_acc": partial(_balance, sample, *balanced),
+        "yesno_acc": partial(sample.rate, outcomes.answer_right, known),
+        "calibrated_refusal_score": partial(_balance, sample, *calibrated),
+        **{name: partial(sample.statistic, of, outcomes.cells, kinds=8) for name, of in DETECTION.items()},
+        "repeat_mean_accept_acc": partial(_mean_over_repeats, outcomes, sample),
+    }
+    found = {name: make() for name, make in makers.items() if names is None or name in names}
+    for name, bounds in _with_unparsed_counted(outcomes).items():
+        if name in found:
+            found[name] = replace(found[name], bounds=bounds)
     return found
 
 

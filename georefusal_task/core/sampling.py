@@ -4,12 +4,13 @@ Items that share a base question or a base image are not independent. `Sample` k
 known at all, and chooses: Wilson, MOVER or a bootstrap over items when it is not, a bootstrap over clusters when it is.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from georefusal_task.core.errors import DataError
 from georefusal_task.core.stats import (
     Estimate,
     Floats,
@@ -36,6 +37,21 @@ class Sample:
     """The items of one run. `clusters` holds a number per item, or is None when nothing is known of them."""
 
     clusters: Ints | None = None
+
+    @classmethod
+    def of(cls, ids: Sequence[str], clusters: Mapping[str, str] | None) -> "Sample":
+        """Return the sample that these items are, by id -> cluster; independent items where that is None.
+
+        Raises:
+            DataError: an item has no cluster.
+        """
+        if clusters is None:
+            return cls()
+        unknown = [item for item in ids if item not in clusters]
+        if unknown:
+            raise DataError(f"no cluster is known for {len(unknown)} of {len(ids)} items, the first being {unknown[0]}")
+        numbers: dict[str, int] = {}
+        return cls(np.array([numbers.setdefault(clusters[item], len(numbers)) for item in ids], dtype=np.int64))
 
     def at(self, chosen: Mask) -> "Sample":
         """Return the chosen items only."""

@@ -151,7 +151,7 @@ def compare(first: Run, second: Run, *, clusters: Mapping[str, str] | None = Non
     if not common:
         raise DataError(f"{visible(first.name)} and {visible(second.name)} have no item in common")
     rows = [first.by_id[item] for item in common], [second.by_id[item] for item in common]
-    sample = sample_of(common, clusters or first.clusters or second.clusters)
+    sample = Sample.of(common, clusters or first.clusters or second.clusters)
     outcomes = Outcomes.of(rows[0]), Outcomes.of(rows[1])
     test = sample.test(outcomes[0].right, outcomes[1].right)
     assert test is not None  # noqa: S101 - there are items
@@ -176,21 +176,6 @@ def compare(first: Run, second: Run, *, clusters: Mapping[str, str] | None = Non
             if ours.right != theirs.right
         ],
     )
-
-
-def sample_of(ids: Sequence[str], clusters: Mapping[str, str] | None) -> Sample:
-    """Return the sample that items are, their clusters numbered; independent where none are known.
-
-    Raises:
-        DataError: an item has no cluster.
-    """
-    if clusters is None:
-        return Sample()
-    unknown = [item for item in ids if item not in clusters]
-    if unknown:
-        raise DataError(f"no cluster is known for {len(unknown)} of {len(ids)} items, the first being {unknown[0]}")
-    numbers: dict[str, int] = {}
-    return Sample(np.array([numbers.setdefault(clusters[item], len(numbers)) for item in ids], dtype=np.int64))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

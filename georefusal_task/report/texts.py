@@ -23,6 +23,9 @@ _LATEX = {
     '"': r"\textquotedbl{}",
     "`": r"\textasciigrave{}",
     "-": "{-}",  # two would become a dash
+    "[": "{[}",  # after the end of a row this would be an argument
+    "]": "{]}",
+    "*": "{*}",
 }
 
 
@@ -37,23 +40,23 @@ def visible(text: str, longest: int = 120) -> str:
     return shown if len(shown) <= longest else f"{shown[: longest - 1]}…"
 
 
-def markdown(text: str) -> str:
+def markdown(text: str, longest: int = 120) -> str:
     r"""Return untrusted text for a cell or a line of Markdown: nothing in it is markup, HTML or a link.
 
     >>> markdown("a|b_c <b>")
     'a\\|b\\_c &lt;b&gt;'
     """
-    safe = visible(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    safe = visible(text, longest).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return re.sub(r"([\\`*_\[\]|~$@]|:(?=/)|(?<=www)\.)", r"\\\1", safe, flags=re.IGNORECASE)
 
 
-def latex(text: str) -> str:
+def latex(text: str, longest: int = 120) -> str:
     r"""Return untrusted text for LaTeX.
 
     >>> latex("a_b & 50%")
     'a\\_b \\& 50\\%'
     """
-    return "".join(_LATEX.get(char, char) for char in visible(text))
+    return "".join(_LATEX.get(char, char) for char in visible(text, longest))
 
 
 def p_value(p: float) -> str:
