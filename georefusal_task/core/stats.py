@@ -105,14 +105,14 @@ def bootstrap(statistic: Statistic, units: Ints, times: Ints) -> Interval | None
     left out.
     """
     present = times > 0
-    kinds, times = units[present], times[present]
+    kinds, times = units[present].astype(np.float64), times[present]  # float: numpy is slow at products of integers
     total = int(times.sum())
     random = np.random.default_rng(SEED)
     parts = []
     for start in range(0, DRAWS, 1_000):  # in parts, so that many kinds of cluster do not fill the memory
         size = min(1_000, DRAWS - start)
         drawn = random.multinomial(total, times / total, size=size)
-        parts.append(statistic((drawn @ kinds).astype(np.float64)))
+        parts.append(statistic(drawn.astype(np.float64) @ kinds))
     values = np.concatenate(parts)
     values = values[~np.isnan(values)]
     if values.size == 0 or np.ptp(values) < 1e-12:
