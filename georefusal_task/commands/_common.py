@@ -1,6 +1,7 @@
 """What every command shares: the error line on stderr and the exit status."""
 
 import functools
+import os
 import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -22,6 +23,10 @@ def reports_errors(command: _F) -> _F:
     def run(*args: Any, **kwargs: Any) -> Any:
         try:
             return command(*args, **kwargs)
+        except BrokenPipeError:
+            # the reader of our output has had enough (`| head`): no error, but what is left must not be flushed
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(0) from None
         except (GeoRefusalError, OSError) as error:
             if debug:
                 raise
