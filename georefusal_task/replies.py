@@ -11,13 +11,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from georefusal_task import __version__
 from georefusal_task.benchmarks.prompts import ReplyKind
 from georefusal_task.benchmarks.refusal import score_one
 from georefusal_task.core.errors import ConfigError, DataError
 from georefusal_task.core.records import Row
-from georefusal_task.core.reply import read_reply
-from georefusal_task.data import Item
+from georefusal_task.core.reply import READER, read_reply
+from georefusal_task.data import Benchmark, Item
 from georefusal_task.data_columns import quoted
+from georefusal_task.tasks_table import TaskSpec
 
 _LOG_NAME = re.compile(r"_samples_(?P<task>.+)\.jsonl$")
 
@@ -212,3 +214,16 @@ def score_replies(
             read[0] = replace(read[0], confidence=said.confidence)
         rows.append(score_one(item.case, item.label, read, kind))
     return rows
+
+
+def made_from(spec: TaskSpec, benchmark: Benchmark) -> dict[str, Any]:
+    """Return what figures were made from, for the `meta` of `score --json`."""
+    return {
+        "task": spec.name,
+        "variant": spec.variant,
+        "n_total": len(benchmark.items),
+        "data": {"digest": benchmark.digest, "source": benchmark.source, "revision": benchmark.revision},
+        "prompt": {"id": spec.asks.id, "sha256": spec.asks.sha256},
+        "reader": READER,
+        "georefusal": __version__,
+    }

@@ -2,15 +2,11 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from georefusal_task.commands._common import reports_errors
-
-if TYPE_CHECKING:
-    from georefusal_task.data import Benchmark
-    from georefusal_task.tasks_table import TaskSpec
 
 TOO_MANY_FAILED = 0.01
 """Above this share of failed requests the figures say little about the model: the exit status is 3."""
@@ -55,7 +51,7 @@ def score(
     from georefusal_task.benchmarks.refusal import summarise, summarise_forced
     from georefusal_task.commands.score_table import lines
     from georefusal_task.core.errors import ConfigError
-    from georefusal_task.replies import find_replies, read_clusters, read_replies, score_replies
+    from georefusal_task.replies import find_replies, made_from, read_clusters, read_replies, score_replies
     from georefusal_task.tasks_table import DEFAULT_TASK, get_task
 
     if json and not json.parent.is_dir():
@@ -73,7 +69,7 @@ def score(
     else:
         summary = summarise(rows, clusters=cluster_of, grey=spec.variant == "grey")
 
-    meta = _meta(spec, benchmark) | {"models": sorted({said.model for said in replies.values() if said.model})}
+    meta = made_from(spec, benchmark) | {"models": sorted({said.model for said in replies.values() if said.model})}
     if json:
         json.write_text(dumps(summary.to_json(meta), indent=2, allow_nan=False) + "\n", encoding="utf-8")
     for warning in benchmark.warnings:
@@ -86,19 +82,3 @@ def score(
             file=sys.stderr,
         )
         raise typer.Exit(3)
-
-
-def _meta(spec: "TaskSpec", benchmark: "Benchmark") -> dict[str, Any]:
-    """Return what the figures were made from."""
-    from georefusal_task import __version__
-    from georefusal_task.core.reply import READER
-
-    return {
-        "task": spec.name,
-        "variant": spec.variant,
-        "n_total": len(benchmark.items),
-        "data": {"digest": benchmark.digest, "source": benchmark.source, "revision": benchmark.revision},
-        "prompt": {"id": spec.asks.id, "sha256": spec.asks.sha256},
-        "reader": READER,
-        "georefusal": __version__,
-    }

@@ -5,7 +5,7 @@ printed.
 """
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -105,6 +105,11 @@ def clusters(ids: Collection[str], provenance: Mapping[str, Provenance]) -> dict
     A `cluster` set by hand stands above both. The wording of a base question alone ties items together only where no
     base id or image is known, since many images may be asked the same. An item without provenance is its own cluster.
     """
+    return linked({item: ties(provenance.get(item)) for item in ids})
+
+
+def linked(ties: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Return id -> group: items that share a tie, directly or through others; groups are named after a member."""
     parent: dict[str, str] = {}
 
     def root(node: str) -> str:
@@ -112,21 +117,21 @@ def clusters(ids: Collection[str], provenance: Mapping[str, Provenance]) -> dict
             parent[node] = node = parent[above]
         return node
 
-    for item in ids:
-        for tie in _ties(provenance.get(item)):
-            parent[root(f"item {item}")] = root(tie)
-    # named after a member, so that no text of the provenance is handed on
+    for item, shared in ties.items():
+        for tie in shared:
+            parent[root(f"item {item}")] = root(f"tie {tie}")
     named: dict[str, str] = {}
-    return {item: named.setdefault(root(f"item {item}"), item) for item in sorted(ids)}
+    return {item: named.setdefault(root(f"item {item}"), item) for item in sorted(ties)}
 
 
-def _ties(record: Provenance | None) -> list[str]:
+def ties(record: Provenance | None) -> list[str]:
+    """Return what an item has in common with those that depend on it; empty where nothing is known."""
     if record is None:
         return []
     if record.cluster is not None:
         return [f"cluster {record.cluster}"]
-    ties = [f"image {record.base_image}"] if record.base_image else []
-    return ties + ([f"base {record.base}"] if record.base else [])
+    image = [f"image {record.base_image}"] if record.base_image else []
+    return image + ([f"base {record.base}"] if record.base else [])
 
 
 def is_measured(label: Label, record: Provenance | None) -> bool | None:
