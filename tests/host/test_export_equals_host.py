@@ -28,6 +28,7 @@ def model(text: str, image: bytes | None) -> str:
         reply,
         f"```json\n{reply}\n```",
         f"<think>or {VERDICTS[digest[2] % 6]}?</think>\n\n{reply}  ",
+        f"<think>a <think> inside</think>\n{reply}",  # the host's own cutting of thoughts would show here
         reply.replace('"', "'"),
         f"My verdict is {verdict}",
         reply[: digest[3] % len(reply)],
