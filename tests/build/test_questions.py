@@ -99,13 +99,13 @@ def test_positives_only_sources_offer_no_negatives() -> None:
 # --- selecting
 
 
-def candidates(seed: int, images: int = 300, yes_share: float = 0.5) -> list[Candidate]:
+def candidates(seed: int, images: int = 300, yes_share: float = 0.5, any_kind: float = 0.5) -> list[Candidate]:
     draw = random.Random(seed)
     found = []
     for image in range(images):
         for name in CLASSES:
             answer: Answer = "yes" if draw.random() < yes_share else "no"
-            kinds = tuple(Kind) if draw.random() < 0.5 else (Kind.RANDOM,)
+            kinds = tuple(Kind) if draw.random() < any_kind else (Kind.RANDOM,)
             window = (0, 0, 200, 200)
             found.append(Candidate(f"s/{image}", "s", window, name, "whole", answer, kinds if answer == "no" else ()))
     return found
@@ -130,8 +130,8 @@ def test_a_selection_obeys_every_cap(yes_share: float) -> None:
 
 
 def test_the_three_kinds_of_negatives_get_a_third_each() -> None:
-    """Half of the negatives on offer are random ones only; taking them as they come would give random two thirds."""
-    kinds = Counter(kind for _, kind in select(candidates(1), Caps(), master=3).picks if kind)
+    """Most of the negatives on offer are random ones only; taken as they come, three in five or more would be random."""
+    kinds = Counter(kind for _, kind in select(candidates(1, 900, any_kind=0.4), Caps(), master=3).picks if kind)
     assert max(kinds.values()) - min(kinds.values()) <= 0.05 * kinds.total()
 
 
@@ -148,6 +148,24 @@ def test_balance_holds_whatever_is_on_offer(seed: int, yes_share: float, balance
     assert all(abs(c["yes"] / c.total() - 0.5) <= 0.1 + 1e-9 for c in groups.values())
     counts = Counter(one.class_name for one, _ in picked.picks)
     assert not counts or max(counts.values()) <= 0.3 * counts.total() + 1e-9
+
+
+def test_the_tolerance_is_used_and_not_exceeded() -> None:
+    picked = select(candidates(1, yes_share=0.9), Caps(class_share=1, per_image=9), master=3)
+    assert all(0.55 < share <= 0.6 + 1e-9 for share in shares(picked).values())
+
+
+def test_the_class_share_does_not_unbalance_a_source() -> None:
+    """Cutting down the many ships, all of them "yes", must cut down the "no" of the other classes as well."""
+    yes = ["ship"] * 150 + ["car"] * 50
+    no = [CLASSES[2 + i % 7] for i in range(200)]
+    found = [Candidate(f"s/y{i}", "s", (0, 0, 9, 9), name, "whole", "yes") for i, name in enumerate(yes)]
+    found += (Candidate(f"s/n{i}", "s", (0, 0, 9, 9), name, "whole", "no", (Kind.RANDOM,)) for i, name in enumerate(no))
+    picked = select(found, Caps(balance="source", class_share=0.3, tolerance=0.05), 1)
+    counts = Counter(one.answer for one, _ in picked.picks)
+    assert counts.total() > 200
+    assert abs(counts["yes"] / counts.total() - 0.5) <= 0.05 + 1e-9
+    assert sum(one.class_name == "ship" for one, _ in picked.picks) <= 0.3 * counts.total()
 
 
 def test_order_does_not_matter_and_the_seed_does() -> None:

@@ -345,6 +345,14 @@ def test_coco_crowds_masks_and_objects_in_pieces(tmp_path: Path) -> None:
     assert "annotations[6]: image_id is '77', no such image" in told
 
 
+def test_coco_doubt_makes_an_object_difficult(tmp_path: Path) -> None:
+    marks: list[dict[str, object]] = [{}, {"difficult": 1}, {"confidence": "medium"}, {"confidence": "medium-high"}]
+    ship = {"image_id": 1, "category_id": 1, "bbox": [10, 10, 30, 20]}
+    outline = {"segmentation": [[100, 10, 130, 10, 130, 40]], "confidence": "low"}
+    coco_file(tmp_path, {"annotations": [*(ship | mark for mark in marks), ship | outline]})
+    assert [i.difficult for i in one("coco", tmp_path).instances] == [False, True, True, False, True]
+
+
 def test_coco_boxes_for_another_version_of_the_image_are_refused(tmp_path: Path) -> None:
     coco_file(tmp_path, {"images": [{"id": 1, "file_name": "1.png", "width": 400, "height": 200}]})
     with pytest.raises(SourceError, match="is 200x100; the boxes belong to another version"):
