@@ -130,7 +130,7 @@ def test_a_selection_obeys_every_cap(yes_share: float) -> None:
 
 
 def test_the_three_kinds_of_negatives_get_a_third_each() -> None:
-    """Most of the negatives on offer are random ones only; taken as they come, three in five or more would be random."""
+    """Most negatives on offer are random ones only; taken as they come, random would get three in five or more."""
     kinds = Counter(kind for _, kind in select(candidates(1, 900, any_kind=0.4), Caps(), master=3).picks if kind)
     assert max(kinds.values()) - min(kinds.values()) <= 0.05 * kinds.total()
 
