@@ -39,7 +39,8 @@ def host_findings() -> Iterator[Finding]:
     """Yield what was found, most basic things first; nothing is downloaded or changed."""
     if find_spec("lmms_eval") is None:
         text = "lmms-eval is not installed; pip install 'georefusal[lmms]' (parse, score and export work without it)"
-        yield Finding(Level.PROBLEM, text)
+        instead = any(find_spec(name) for name in ("inspect_ai", "lm_eval", "vlmeval"))
+        yield Finding(Level.NOTE if instead else Level.PROBLEM, text)
         return
     yield from _versions()
     yield from _surroundings()

@@ -11,6 +11,8 @@ from georefusal_task.commands._common import reports_errors
 def doctor() -> None:
     """Say whether lmms-eval finds the tasks and by which route, which versions clash, and whether the data is sound.
 
+    Other harnesses are looked at where they are installed.
+
     Downloads nothing. The exit status is 0 only when nothing stands in the way of an evaluation.
     """
     os.environ["HF_HUB_OFFLINE"] = "1"  # read when the Hub's client is imported, which happens below
@@ -19,10 +21,12 @@ def doctor() -> None:
 
     from georefusal_task import __version__, data
     from georefusal_task.adapters.lmms_doctor import Level, data_findings, host_findings
+    from georefusal_task.adapters.other_doctor import other_findings
 
     print(f"georefusal {__version__}; asking lmms-eval, which takes some seconds", flush=True)
     problems = 0
-    for found in chain(host_findings(), data_findings("data", data.load), data_findings("mini set", data.load_mini)):
+    sets = chain(data_findings("data", data.load), data_findings("mini set", data.load_mini))
+    for found in chain(host_findings(), other_findings(), sets):
         problems += found.level is Level.PROBLEM
         print(f"{found.level:8}{found.text}", flush=True)
     if problems:

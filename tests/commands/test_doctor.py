@@ -14,7 +14,7 @@ from support.twin import make_twin
 from typer.testing import CliRunner
 
 from georefusal_task import data
-from georefusal_task.adapters import lmms_doctor, lmms_register
+from georefusal_task.adapters import lmms_doctor, lmms_register, other_doctor
 from georefusal_task.commands.doctor import doctor
 from georefusal_task.tasks_table import TASKS
 
@@ -39,6 +39,7 @@ def host(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, dict[str,
     for module in (package, models, tasks):
         monkeypatch.setitem(sys.modules, module.__name__, module)
     monkeypatch.setattr(lmms_doctor, "find_spec", lambda name: object())
+    monkeypatch.setattr(other_doctor, "find_spec", lambda name: None)
     monkeypatch.setattr(lmms_doctor, "version", lambda name: "4.1")
     monkeypatch.setattr(lmms_doctor, "entry_points", lambda group: [OURS])
     monkeypatch.setattr(lmms_doctor, "import_module", ModuleType)
@@ -75,11 +76,35 @@ def missing(name: str) -> Callable[[str], object | None]:
 
 
 def test_without_the_host_it_says_how_to_get_it_and_still_looks_at_the_data(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lmms_doctor, "find_spec", missing("lmms_eval"))
+    monkeypatch.setattr(lmms_doctor, "find_spec", lambda name: None)
     status, output = run()
     assert status == 1
     assert problems(output) == [line for line in output.splitlines() if "pip install 'georefusal[lmms]'" in line]
     assert "20 items" in output
+
+
+def test_with_another_harness_the_host_may_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lmms_doctor, "find_spec", missing("lmms_eval"))
+    status, output = run()
+    assert (status, problems(output)) == (0, [])
+    assert "lmms-eval is not installed" in output
+
+
+def test_each_other_harness_has_a_line_that_says_how_to_get_it() -> None:
+    lines = [line for line in run()[1].splitlines() if "where it is wanted" in line]
+    assert [line.split()[1] for line in lines] == ["inspect_ai", "lm_eval", "vlmeval"]
+    assert all(line.startswith("note") for line in lines)
+
+
+def test_a_harness_that_is_broken_is_a_problem_not_a_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(other_doctor, "find_spec", missing("vlmeval"))
+    monkeypatch.setitem(sys.modules, "lm_eval", ModuleType("lm_eval"))  # something of that name without its parts
+    monkeypatch.setattr(other_doctor, "entry_points", lambda group: [])
+    monkeypatch.setattr(other_doctor, "version", lambda name: "1")
+    status, output = run()
+    assert status == 1
+    assert "our entry point is not installed" in problems(output)[0]
+    assert "lm_eval cannot take our tasks: ModuleNotFoundError" in problems(output)[1]
 
 
 def test_a_filelock_that_the_host_cannot_import_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,57 @@
+"""What every adapter does alike: find and load a task's items, say what was asked of them, sum up the scored rows."""
+
+import logging
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from georefusal_task.benchmarks.refusal import Summary, summarise, summarise_forced
+from georefusal_task.core.records import Row
+from georefusal_task.core.reply import READER
+from georefusal_task.data import Benchmark, load_mini
+from georefusal_task.data import load as load_set
+from georefusal_task.tasks_table import DEFAULT_TASK, TASKS, TaskSpec, Variant
+
+MINI = "mini"
+"""Stands where a harness names the folder of the set, for the set that ships with the package."""
+
+
+def spec_of(prompt: str = "default", variant: Variant = "main", data: str | None = None) -> TaskSpec:
+    """Return the task that asks and shows this, under the name that the table has for it where it has one."""
+    mini = data == MINI
+    for spec in TASKS.values():
+        if (spec.prompt, spec.variant, spec.mini) == (prompt, variant, mini):
+            return spec
+    name = "_".join([DEFAULT_TASK, *(["mini"] if mini else []), prompt, variant])
+    return TaskSpec(name, prompt, variant, mini)
+
+
+def load(spec: TaskSpec, folder: str | None = None) -> Benchmark:
+    """Return the items of a task; what the loader doubts goes to the log.
+
+    Raises:
+        DataError: as `data.load`.
+    """
+    benchmark = load_mini() if spec.mini else load_set(folder)
+    for warning in benchmark.warnings:
+        logging.getLogger(__name__).warning("%s: %s", spec.name, warning)
+    return benchmark
+
+
+def described(spec: TaskSpec, benchmark: Benchmark) -> dict[str, Any]:
+    """Return what a harness should store with the results: prompt, variant and data, by digest."""
+    return {
+        "version": spec.asks.version,
+        "prompt": spec.asks.id,
+        "prompt_sha256": spec.asks.sha256,
+        "variant": spec.variant,
+        "data_digest": benchmark.digest,
+        "data_revision": benchmark.revision,
+        "reader": READER,
+    }
+
+
+def summed_up(spec: TaskSpec, rows: Iterable[Row], clusters: Mapping[str, str] | None = None) -> Summary:
+    """Return the summary that belongs to the task's prompt and variant; arguments and errors as for `summarise`."""
+    if spec.asks.reply == "yes_no":
+        return summarise_forced(rows, clusters=clusters)
+    return summarise(rows, clusters=clusters, grey=spec.variant == "grey")
