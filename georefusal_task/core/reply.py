@@ -1,8 +1,8 @@
 """Reads a model's reply: text in, one Reply out, for every string there is.
 
-Three tiers, as "Reading a reply" in the documentation lays down: strict JSON, JSON that had to be mended, a statement in
-prose. The reader never guesses; what is not clear is unparsed, with one reason. It never raises, and its time is
-linear in the text.
+Three tiers: strict JSON and JSON that had to be mended (reply_objects), then a statement in prose (reply_prose). The
+reader never guesses: what is not clear is unparsed, with one reason. It never raises, and its time is linear in the
+text.
 """
 
 import json
@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 from georefusal_task.core.answers import read_yes_no
 from georefusal_task.core.records import Flag, Reason, Reply, Status
-from georefusal_task.core.reply_json import STRICT, Members, objects, scan
-from georefusal_task.core.reply_labels import Outcome, judge, verdict_values
+from georefusal_task.core.reply_json import STRICT, Members, objects, scan, too_deep
+from georefusal_task.core.reply_labels import Outcome, judge
 from georefusal_task.core.reply_letters import read_letter
 from georefusal_task.core.reply_objects import search
 from georefusal_task.core.reply_prose import read_prose
@@ -59,11 +59,12 @@ def read_reply(text: str, kind: ReplyKind = "verdict") -> Reply:
 
 def _read_clean(text: str) -> Reply | None:
     """Return the reply of a text that is one flat JSON object with a verdict and nothing else, None for any other."""
+    text = text.strip()
     try:
-        members = STRICT.decode(text)
+        members, end = STRICT.decode_at(text, 0)
     except (ValueError, RecursionError):
         return None
-    if type(members) is not tuple:
+    if end != len(text) or type(members) is not tuple:
         return None
     values = []
     for key, value in members:
@@ -88,27 +89,31 @@ def _no_reply(text: str) -> Reason | None:
 
 
 def _read_verdict(text: str, in_thought: bool, letters: bool) -> Reply:
-    json_search = search(text, letters)
-    found, truncated = json_search.found, in_thought or json_search.truncated
-    if found is not None:
-        outcome = found.outcome
-        if in_thought and isinstance(outcome, Reason):
+    looked = search(text, letters)
+    truncated = in_thought or looked.truncated
+    outcome: Outcome
+    corrected, status = looked.self_corrected, Status.PROSE
+    members: Members = ()
+    if looked.found is not None:
+        outcome, status, members = looked.found.outcome, looked.found.status, looked.found.members
+    elif looked.deep:
+        outcome = Reason.TOO_DEEP
+    elif letters and (option := read_letter(looked.prose)):
+        outcome = option
+    else:
+        outcome, corrected = read_prose(looked.prose)
+    if isinstance(outcome, Reason):
+        if too_deep(text):
+            outcome = Reason.TOO_DEEP
+        elif outcome is not Reason.TOO_DEEP and (in_thought or (looked.truncated and looked.found is None)):
             outcome = Reason.TRUNCATED
-        return _reply(outcome, found.status, found.members, json_search.self_corrected, truncated)
-    if json_search.deep:
-        return _reply(Reason.TOO_DEEP, truncated=truncated)
-    outcome, corrected = (read_letter(json_search.prose) if letters else None), False
-    if outcome is None:
-        outcome, corrected = read_prose(json_search.prose)
-    if isinstance(outcome, Reason) and truncated:
-        outcome = Reason.TRUNCATED
-    return _reply(outcome, Status.PROSE, self_corrected=corrected, truncated=truncated)
+    return _reply(outcome, status, members, corrected, truncated)
 
 
 def _read_yes_no(text: str, in_thought: bool) -> Reply:
     """Return a reply to the prompt that forces a yes or no."""
-    for start, end in reversed(scan(text).spans):
-        for members in objects(STRICT.decode(text[start:end]), "answer"):
+    for start, _ in reversed(scan(text).spans):
+        for members in objects(STRICT.decode_at(text, start)[0], "answer"):
             answer = read_yes_no(_text(_member(members, "answer")))
             outcome = Verdict.ANSWER if answer else Reason.NO_VERDICT
             return _reply(outcome, Status.JSON, members, truncated=in_thought)

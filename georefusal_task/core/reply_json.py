@@ -1,16 +1,17 @@
 """Finds every balanced JSON object in a text, and the object that the end of the text cuts off, in linear time.
 
 Trying `json` at every brace takes quadratic time on hostile text, so `scan` walks the grammar itself, one regular
-expression per stretch between two brackets. Two facts keep it linear. When a walk fails, every bracket that it left open
-fails too, since a walk from there would meet the same character; so no bracket is walked from twice. And a brace that a
-walk passed over inside a string can only start a walk that takes strings for gaps and gaps for strings, so no character
-is read by more than two walks.
+expression per stretch between two brackets. Two facts keep it linear. When a walk fails, every bracket that it left
+open fails too, since a walk from there would meet the same character; so no bracket is walked from twice. And a brace
+that a walk passed over inside a string can only start a walk that takes strings for gaps and gaps for strings, so no
+character is read by more than two walks.
 """
 
 import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any, TypeAlias
 
 Members: TypeAlias = tuple[tuple[str, Any], ...]
@@ -19,6 +20,7 @@ Members: TypeAlias = tuple[tuple[str, Any], ...]
 MAX_DEPTH = 500
 """What nests deeper is not read. Half of Python's recursion limit, so that `json` can read all the rest."""
 
+_BRACKET = re.compile(r"[{}\[\]]")
 _WS = r"[ \t\n\r]*+"
 _ESCAPE = r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})'
 _HALF_ESCAPE = r"(?:\\(?:u[0-9a-fA-F]{0,3})?)?"
@@ -41,8 +43,13 @@ class Grammar:
         more_members = rf"{members}{key}(?:{value}{_WS}\}}|[{{\[])"
         more_elements = rf"{elements}(?:{value}{_WS}\]|[{{\[])"
 
-        self.decode = json.JSONDecoder(object_pairs_hook=tuple, parse_int=_integer, strict=strict).decode
-        self.start = re.compile(rf"\{{(?={_WS}(?:\Z|{string}{_WS}(?::|\Z)|{unclosed}{_HALF_ESCAPE}\Z))")
+        begin = rf"{_WS}(?:,{_WS})?+"
+        last = rf"(?:(?P<open>{unclosed}){_HALF_ESCAPE}|(?P<done>{string}|{flat_list}|{flat_object}){_WS}|[-+.\w]*+)\Z"
+        last_member = rf"(?P<key>{string}){_WS}(?:\Z|:{_WS}{last})|(?:{unclosed}{_HALF_ESCAPE})?\Z"
+        cut_object = rf"{begin}(?P<whole>{members})(?:{last_member})"
+        cut_list = rf"{begin}(?P<whole>{elements}){last}"
+
+        self.decode_at = json.JSONDecoder(object_pairs_hook=tuple, parse_int=_integer, strict=strict).raw_decode
         # These run to the next bracket that opens or closes more than a flat value, from just behind an opening bracket
         # (True) or from behind a value (False).
         self.advance = {
@@ -51,15 +58,10 @@ class Grammar:
             ("[", True): re.compile(rf"{_WS}(?:\]|{more_elements})"),
             ("[", False): re.compile(rf"{_WS}(?:\]|,{_WS}{more_elements})"),
         }
-        # And these to the end of a text that stops before such a bracket.
-        last = rf"(?:(?P<open>{unclosed}){_HALF_ESCAPE}|(?P<done>{string}|{flat_list}|{flat_object}){_WS}|[-+.\w]*+)\Z"
-        begin = rf"{_WS}(?:,{_WS})?+"
-        self.cut_off = {
-            "{": re.compile(
-                rf"{begin}(?P<whole>{members})(?:(?P<key>{string}){_WS}(?:\Z|:{_WS}{last})|(?:{unclosed}{_HALF_ESCAPE})?\Z)"
-            ),
-            "[": re.compile(rf"{begin}(?P<whole>{elements}){last}"),
-        }
+        # These run to the end of a text that stops before such a bracket.
+        self.cut_off = {"{": re.compile(cut_object), "[": re.compile(cut_list)}
+        # And this finds a brace from which one of them can start.
+        self.start = re.compile(rf"\{{(?:{_WS}{more_members}|(?={re.sub(r'P<[a-z]+>', ':', cut_object)}))")
 
 
 def _integer(digits: str) -> int | float:
@@ -100,8 +102,11 @@ def scan(text: str, grammar: Grammar = STRICT) -> Scan:
     seen = bytearray(len(text))
     ends: dict[int, int] = {}
     at = 0
-    while opener := grammar.start.search(text, at):
-        start = opener.start()
+    while first := grammar.start.search(text, at):
+        start, at = first.span()
+        if text[at - 1] == "}":  # a flat object
+            found.spans.append((start, at))
+            continue
         if not seen[start]:
             open_brackets, reached = _walk(text, start, grammar, seen, ends)
             if len(open_brackets) > MAX_DEPTH:
@@ -157,7 +162,8 @@ def _cut_off(text: str, brackets: list[int], at: int, grammar: Grammar) -> CutOf
         begin = text[brackets[0] : tail.end("done")]
     elif parts.get("key") is not None:
         begin = text[brackets[0] : tail.end("key")] + ": null"
-    item = value = grammar.decode(begin + "".join("}" if text[i] == "{" else "]" for i in reversed(brackets)))
+    closers = "".join("}" if text[i] == "{" else "]" for i in reversed(brackets))
+    item = value = grammar.decode_at(begin + closers, 0)[0]
     open_objects = []
     for i, bracket in enumerate(brackets):
         if text[bracket] == "{":
@@ -179,3 +185,9 @@ def objects(value: Any, name: str = "verdict") -> Iterator[Members]:
             stack.extend(v for _, v in item if isinstance(v, (tuple, list)))
         elif isinstance(item, list):
             stack.extend(v for v in item if isinstance(v, (tuple, list)))
+
+
+def too_deep(text: str) -> bool:
+    """Tell whether more than MAX_DEPTH brackets are open at some place, in JSON or not; quotes are disregarded."""
+    steps = (1 if bracket in "{[" else -1 for bracket in _BRACKET.findall(text))
+    return max(accumulate(steps), default=0) > MAX_DEPTH

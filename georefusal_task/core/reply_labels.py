@@ -86,8 +86,8 @@ def named(text: str) -> set[Verdict]:
     return {Verdict(found) for found in _LABELS.findall(text)}
 
 
-def several(verdicts: Iterable[Verdict | None], otherwise: Reason) -> Outcome:
-    """Return what a list of candidates amounts to: the one verdict in it, ECHO for all six, CONFLICT, or `otherwise`."""
+def several(verdicts: Iterable[Outcome | None], otherwise: Reason) -> Outcome:
+    """Return the one verdict among the candidates, ECHO if all six are there, CONFLICT if several, or `otherwise`."""
     distinct = set(verdicts)
     known = distinct - {None}
     if len(known) == len(VERDICTS):

@@ -1,31 +1,29 @@
 """The first two tiers of the reader: the last JSON object that has a `verdict` key, as it stands or mended."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from georefusal_task.core.records import Reason, Status
-from georefusal_task.core.reply_json import LOOSE, STRICT, Grammar, Members, Scan, objects, scan
+from georefusal_task.core.reply_json import LOOSE, STRICT, CutOff, Grammar, Members, Scan, objects, scan
 from georefusal_task.core.reply_labels import Outcome, judge, verdict_values
-from georefusal_task.core.reply_repair import last_stretch, normalise, repair, unclosed, unescape
+from georefusal_task.core.reply_repair import broken_objects, normalise, repair, unescape
 from georefusal_task.core.verdicts import Verdict
 
 _MAX_ENCODED = 3
 """How often a JSON string is unpacked that holds a JSON string that holds an object."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: there may be a hundred thousand
 class Candidate:
     """An object that has a `verdict` key."""
 
     end: int
     outcome: Outcome
-    status: Status
     members: Members
-    cut: bool = False
-    """Whether the end of the text cuts it off."""
+    status: Status = Status.REPAIRED
     partial: str = ""
-    """What there is of a verdict that is cut off itself."""
+    """What there is of a verdict that the end of the text cuts off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,70 +42,74 @@ class Search:
 
 def search(text: str, letters: bool = False) -> Search:
     """Return the object that decides a reply; with `letters`, the options A to F are verdicts too."""
-    candidates: list[Candidate] = []
-    cut = deep = False
-    for grammar, status in ((STRICT, Status.JSON), (LOOSE, Status.REPAIRED)):
-        if grammar is LOOSE:
-            text = normalise(text if candidates else unescape(text))
-        scanned = scan(text, grammar)
-        candidates += _candidates(text, scanned, grammar, status, letters)
-        if not candidates and '\\"' in text:
-            candidates += _encoded(text, scanned, letters)
-        cut, deep = cut or scanned.cut is not None, deep or scanned.deep
+    scanned = scan(text)
+    candidates = _candidates(text, scanned, STRICT, letters) or _encoded(text, scanned, letters)
+    cut, deep = scanned.cut is not None, scanned.deep
+    text, start = _without(text, scanned), None
+    if not deep and (not candidates or "verdict" in text.lower()):
+        text = normalise(text if candidates else unescape(text))
+        scanned = scan(text, LOOSE)
+        candidates += _candidates(text, scanned, LOOSE, letters)
+        cut, deep = cut or scanned.cut is not None, scanned.deep
         text = _without(text, scanned)
-        if deep or "verdict" not in text.lower():
-            break
-    else:
-        candidates += _mended(text, max((c.end for c in candidates), default=0))
-    open_at = unclosed(text)
+        stretch, start = broken_objects(text)
+        # A broken object with no end may be one that was dropped for a better one; that does not make it the last.
+        last_end = max((c.end for c in candidates), default=0)
+        if stretch and (stretch.end if stretch.closed else stretch.start) >= last_end:
+            candidates.append(Candidate(stretch.end, *repair(text, stretch, letters)))
     found = _last(candidates)
     corrected = found is not None and any(
-        isinstance(c.outcome, Verdict) and c.outcome != found.outcome for c in candidates
+        c.outcome is not found.outcome and isinstance(c.outcome, Verdict) for c in candidates
     )
-    return Search(found, corrected, cut or open_at is not None, deep, text[:open_at])
+    return Search(found, corrected, cut or start is not None, deep, text[:start])
 
 
-def _candidates(text: str, scanned: Scan, grammar: Grammar, status: Status, letters: bool) -> Iterator[Candidate]:
+def _candidates(text: str, scanned: Scan, grammar: Grammar, letters: bool) -> list[Candidate]:
+    """Return the verdict objects of a scan in the order in which they close."""
+    status = Status.JSON if grammar is STRICT else Status.REPAIRED
+    found = []
     for start, end in scanned.spans:
-        piece = text[start:end]
-        if "verdict" in piece.lower() or "\\u" in piece:
-            for item in reversed(list(objects(grammar.decode(piece)))):
-                yield Candidate(end, judge(verdict_values(item), letters), status, item)
-    if scanned.cut is None:
-        return
-    open_objects = scanned.cut.open_objects
-    for item in reversed(list(objects(scanned.cut.value))):
+        items = list(objects(grammar.decode_at(text, start)[0]))
+        found += [Candidate(end, judge(verdict_values(item), letters), item, status) for item in reversed(items)]
+    return found + _cut_candidates(scanned.cut, len(text), status, letters) if scanned.cut else found
+
+
+def _cut_candidates(cut: CutOff, end: int, status: Status, letters: bool) -> list[Candidate]:
+    """Return the verdict objects within a cut-off object, those that are cut off themselves last."""
+    found = []
+    for item in reversed(list(objects(cut.value))):
         values = verdict_values(item)
-        if not any(item is other for other in open_objects):
-            yield Candidate(len(text), judge(values, letters), status, item)
-            continue
-        done = item[-1][0].lower() != "verdict" or (item is open_objects[-1] and scanned.cut.last_value_done)
-        outcome = judge(values, letters) if done else Reason.TRUNCATED
-        partial = values[-1] if not done and isinstance(values[-1], str) else ""
-        yield Candidate(len(text), outcome, Status.REPAIRED, item, cut=True, partial=partial)
+        if not any(item is other for other in cut.open_objects):
+            found.append(Candidate(end, judge(values, letters), item, status))
+        elif item[-1][0].lower() != "verdict" or (item is cut.open_objects[-1] and cut.last_value_done):
+            found.append(Candidate(end, judge(values, letters), item))
+        else:
+            partial = values[-1] if isinstance(values[-1], str) else ""
+            found.append(Candidate(end, Reason.TRUNCATED, item, partial=partial))
+    return found
 
 
 def _encoded(text: str, scanned: Scan, letters: bool) -> list[Candidate]:
-    """Return the verdict objects in a JSON string: the whole text, a fence, or a value such as a tool call's arguments."""
-    strings = [text.strip(), *(fenced.partition("\n")[2].strip() for fenced in text.split("```")[1::2])]
-    values: list[Any] = []
-    for string in strings:
-        if string.startswith('"') and string.endswith('"'):
-            values.append(_decoded(string))
-    for start, end in scanned.spans:
-        values += _strings(STRICT.decode(text[start:end]))
+    """Return the verdict objects in a JSON string: the whole text, a fence, or a value (as in a tool call)."""
+    if '\\"' not in text:
+        return []
+    strings = [text, *(fenced.partition("\n")[2] for fenced in text.split("```")[1::2])]
+    values = [_decoded(string) for string in strings if string.strip()[:1] == '"']
+    for start, _ in scanned.spans:
+        values += _strings(STRICT.decode_at(text, start)[0])
     found: list[Candidate] = []
     for _ in range(_MAX_ENCODED):
         inner = [value for value in values if isinstance(value, str) and "verdict" in value.lower()]
         for value in inner:
-            found += [c for c in _candidates(value, scan(value), STRICT, Status.JSON, letters) if not c.cut]
-        values = [_decoded(value) for value in inner if value.lstrip().startswith('"')]
-    return [Candidate(0, c.outcome, c.status, c.members) for c in found]
+            # Whatever follows in the text itself closes later than this one, hence the place 0.
+            found += [replace(c, end=0) for c in _candidates(value, scan(value), STRICT, letters) if not c.partial]
+        values = [_decoded(value) for value in inner if value.lstrip()[:1] == '"']
+    return found
 
 
 def _decoded(text: str) -> Any:
     try:
-        return STRICT.decode(text)
+        return STRICT.decode_at(text.strip(), 0)[0]
     except (ValueError, RecursionError):
         return None
 
@@ -122,16 +124,6 @@ def _strings(value: Any) -> Iterator[str]:
                 yield item
         elif isinstance(item, (tuple, list)):
             stack.extend(member[1] for member in item) if isinstance(item, tuple) else stack.extend(item)
-
-
-def _mended(text: str, after: int) -> Iterator[Candidate]:
-    """Yield what the last broken object comes to, if it closes behind the place `after` or begins there."""
-    stretch = last_stretch(text)
-    if isinstance(stretch, Reason):
-        yield Candidate(len(text), stretch, Status.REPAIRED, ())
-    elif stretch is not None and (stretch.end if stretch.closed else stretch.start) >= after:
-        outcome, members = repair(text, stretch)
-        yield Candidate(stretch.end, outcome, Status.REPAIRED, members, cut=not stretch.closed)
 
 
 def _without(text: str, scanned: Scan) -> str:

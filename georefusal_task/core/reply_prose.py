@@ -84,7 +84,7 @@ def _stated(text: str, match: re.Match[str]) -> Iterator[tuple[int, Outcome]]:
 
 
 def _label_lines(text: str) -> Iterator[tuple[int, Outcome]]:
-    """Yield the first and the last line where they hold a label and nothing else, unless they belong to a list of labels."""
+    """Yield the first and last line where they hold a label and nothing else, but not out of a list of labels."""
     lines = [line for line in text.split("\n") if line.strip(_DECORATION) and not _FENCE.fullmatch(line)]
     if not lines:
         return

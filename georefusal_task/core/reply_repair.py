@@ -1,8 +1,8 @@
 """Mends text that means a JSON object but is none; the grammar of mending is left to the json_repair library.
 
-The library guesses: it fills gaps, keeps the last of two equal keys, returns a list when text stands between two objects,
-and needs seconds for a few thousand unfortunate brackets. So it gets one bounded stretch that names a verdict, and its
-verdict counts only when it stands in that stretch as the value of a `verdict` key.
+The library guesses: it fills gaps, keeps the last of two equal keys, returns a list when text stands between two
+objects, and needs seconds for a few thousand unfortunate brackets. So it gets one bounded stretch that names a verdict,
+and its verdict counts only where it stands in that stretch as the value of a `verdict` key.
 """
 
 import html
@@ -12,32 +12,40 @@ from typing import Any
 
 from georefusal_task.core.records import Reason
 from georefusal_task.core.reply_json import MAX_DEPTH, Members
-from georefusal_task.core.reply_labels import Outcome, judge, verdict_values
+from georefusal_task.core.reply_labels import LABEL, Outcome, judge, verdict_values
 from georefusal_task.core.verdicts import Verdict
 
-MAX_REPAIR = 64 * 1024
+MAX_REPAIR = 32 * 1024
 """Characters that the library is handed at most."""
-MAX_REPAIR_COST = 2_000_000
-"""Bound on characters times brackets, quotes, colons and commas: the library's time grows with the product, and this much
-takes it about 0.2 s at worst."""
+MAX_REPAIR_COST = 1_000_000
+"""Bound on characters times brackets, quotes, colons and commas: the library's time grows with that product, and takes
+about 0.1 s for this much at worst."""
 
 _MARKS = re.compile(r"""[{}\[\]"'“”:,\\]""")
+
+_QUOTES = "“”„‟«»"
+_AFTER_MARK = "|".join(rf"(?<=[{{\[,:]\s{{{n}}})" for n in range(13))
+_CURLY_QUOTE = re.compile(rf"(?:{_AFTER_MARK})[{_QUOTES}]|[{_QUOTES}](?=\s{{0,12}}[:,}}\]])")
 _TO_ASCII = str.maketrans(
     {chr(0xFF01 + i): chr(0x21 + i) for i in range(94) if not chr(0x21 + i).isalnum()}
-    | dict.fromkeys(map(chr, (0xA0, 0x2007, 0x202F, 0x3000, 0xFEFF)), " ")
+    | dict.fromkeys("\xa0\u2007\u202f\u3000\ufeff", " ")
     | {chr(i): " " for i in (*range(32), *range(127, 160)) if chr(i) not in "\t\n\r"}
 )
-_QUOTES = "“”„‟«»"
-_CURLY = re.compile(rf"(?<=[{{\[,:])(\s{{0,20}})[{_QUOTES}]|[{_QUOTES}](?=\s{{0,20}}[:,}}\]])")
-_ESCAPED_QUOTE = re.compile(r'\{(?:\\[nt]|\s){0,20}\\"')
-_CUT_START = re.compile(r"\{\s*+(?:['\"]|\Z)")
-_PLAIN_QUOTE = re.compile(r'\{\s{0,20}"')
+_ESCAPED_START = re.compile(r'\{(?:\\[nt]|\s){0,20}\\"')
+_PLAIN_START = re.compile(r'\{\s{0,20}"')
 
-_TOKEN = re.compile(r"[{}]|verdict", re.IGNORECASE)
-_KEY_END = re.compile(r"""["'`]?\s{0,50}(?::|=>?)""")
-_VALUE = re.compile(
-    r"""\s*+(?:"([^"]*+)"|'([^']*+)'|`([^`]*+)`|\[([^\]]*+)\]|([^"'`\[\s,}](?:[^,}\n/#]|/(?![/*]))*+)(?=[,}\n/#])|(?=[,}]))"""
+_KEY = re.compile(
+    r"""[{}]|(?:(?<![A-Za-z0-9\\]["'`])(?<=["'`])|(?<=[{,\n;/])[ \t\r]{0,50}+)verdict["'`]?\s{0,50}+(?::|=>?)""",
+    re.IGNORECASE,
 )
+_CUT_START = re.compile(r"\{\s*+(?:['\"]|\Z)")
+_VALUE = re.compile(
+    r"""\s*+(?:"([^"]{0,2000}+)"|'([^']{0,2000}+)'|`([^`]{0,2000}+)`|\[([^\]]{0,2000}+)\]"""
+    r"""|([^"'`\[\s,}](?:[^,}\n/#]|/(?![/*])){0,2000}+)(?=[,}\n/#])"""  # bare, up to a comma, a bracket or a comment
+    r"""|(?=[,}]))"""  # nothing at all
+)
+
+_ANOTHER = re.compile(rf"""\s{{0,50}}+(?:[,|/]|or\b|and\b)\s{{0,50}}+["'`]?{LABEL}["'`]?\s{{0,50}}+(?!\s|:)""")
 
 
 def normalise(text: str) -> str:
@@ -45,14 +53,14 @@ def normalise(text: str) -> str:
 
     Full-width punctuation, curly quotes where a key or value begins or ends, no-break spaces and control characters.
     """
-    return _CURLY.sub(r'\1"', text.translate(_TO_ASCII))
+    return _CURLY_QUOTE.sub('"', text.translate(_TO_ASCII))
 
 
 def unescape(text: str) -> str:
-    """Return the text of an object whose quotes are all escaped, for HTML or as if it stood in a string, without that."""
+    """Return the text with its quotes freed, where all were escaped for HTML or as if the object stood in a string."""
     if "&quot;" in text or "&#34;" in text:
         text = html.unescape(text)
-    if _ESCAPED_QUOTE.search(text) and not _PLAIN_QUOTE.search(text):
+    if _ESCAPED_START.search(text) and not _PLAIN_START.search(text):
         text = text.replace(r"\n", "\n").replace(r"\"", '"')
     return text
 
@@ -63,95 +71,76 @@ class Stretch:
 
     start: int
     end: int
-    keys: tuple[tuple[int, int], ...]
-    """Start of each `verdict` key that belongs to this brace, and end of its colon."""
+    keys: list[tuple[int, int]]
+    """Start and end (behind the colon) of each `verdict` key that belongs to this brace."""
     closed: bool
+    deep: bool
+    """Whether more than MAX_DEPTH braces are open at its start."""
 
 
-def last_stretch(text: str) -> Stretch | Reason | None:
-    """Return the last object-like stretch that names a verdict, TOO_DEEP, or None.
+def broken_objects(text: str) -> tuple[Stretch | None, int | None]:
+    """Return the last object-like stretch that names a verdict, and the place of the first object that never ends.
 
     Braces are matched without regard to quotes, since these may be what is broken.
     """
-    open_braces: list[tuple[int, list[tuple[int, int]]]] = []
-    closed: list[Stretch] = []
-    too_deep = False
-    for token in _TOKEN.finditer(text):
-        at = token.start()
-        if text[at] == "{":
-            open_braces.append((at, []))
-            too_deep = too_deep or len(open_braces) > MAX_DEPTH
-        elif text[at] != "}":
-            if open_braces and (colon := _key(text, at, token.end())):
-                open_braces[-1][1].append((at, colon))
-        elif open_braces:
-            start, keys = open_braces.pop()
-            if keys:
-                while closed and closed[-1].start > start:
-                    closed.pop()
-                closed.append(Stretch(start, at + 1, tuple(keys), closed=True))
-    stretches = closed + [Stretch(start, len(text), tuple(keys), closed=False) for start, keys in open_braces if keys]
-    if stretches and too_deep:
-        return Reason.TOO_DEEP
-    return max(stretches, key=lambda stretch: stretch.start, default=None)
-
-
-def _key(text: str, start: int, end: int) -> int | None:
-    """Return where the value of the key at this place begins, None if it is no key but a word in a string."""
-    colon = _KEY_END.match(text, end)
-    if colon is None:
-        return None
-    before = text[max(0, start - 50) : start]
-    quoted = before.endswith(("'", '"', "`"))
-    left = before[:-1] if quoted else before.rstrip(" \t\r")
-    if quoted:
-        return None if left.endswith("\\") or left[-1:].isalnum() else colon.end()
-    return colon.end() if left.endswith(("{", ",", "\n", ";", "/")) else None
-
-
-def unclosed(text: str) -> int | None:
-    """Return the place of the first brace that begins a quoted key or nothing at all and is never closed."""
     open_braces: list[int] = []
-    for brace in re.finditer("[{}]", text):
-        if brace[0] == "{":
-            open_braces.append(brace.start())
-        elif open_braces:
-            open_braces.pop()
-    return next((at for at in open_braces if _CUT_START.match(text, at)), None)
+    keys: dict[int, list[tuple[int, int]]] = {}
+    closed: list[Stretch] = []
+    deep: set[int] = set()
+    for token in _KEY.finditer(text):
+        at, end = token.span()
+        if text[at] == "{":
+            open_braces.append(at)
+        elif text[at] != "}":
+            if open_braces:
+                keys.setdefault(open_braces[-1], []).append((at, end))
+                if len(open_braces) > MAX_DEPTH:
+                    deep.add(open_braces[-1])
+        elif open_braces and (start := open_braces.pop()) in keys:
+            while closed and closed[-1].start > start:
+                closed.pop()
+            closed.append(Stretch(start, end, keys.pop(start), True, start in deep))
+    last = closed[-1] if closed else None
+    if keys and (last is None or max(keys) > last.start):
+        start = max(keys)
+        last = Stretch(start, len(text), keys[start], False, start in deep)
+    cut_starts = {match.start() for match in _CUT_START.finditer(text)}
+    return last, next((at for at in open_braces if at in cut_starts), None)
 
 
-def repair(text: str, stretch: Stretch) -> tuple[Outcome, Members]:
+def repair(text: str, stretch: Stretch, letters: bool) -> tuple[Outcome, Members]:
     """Return the verdict of a stretch, or the reason why there is none, and the members that could be read."""
-    outcomes = set()
-    for _, colon in stretch.keys:
-        value = _VALUE.match(text, colon, stretch.end)
-        if value is not None:
-            outcomes.add(_judge_written(next((group for group in value.groups() if group is not None), "")))
-        else:
-            outcomes.add(Reason.UNKNOWN_VERDICT if stretch.closed else Reason.TRUNCATED)
+    if stretch.deep:
+        return Reason.TOO_DEEP, ()
+    outcomes = {_written(text, colon, stretch, letters) for _, colon in stretch.keys}
     if len(outcomes) > 1:
         return Reason.TRUNCATED if Reason.TRUNCATED in outcomes else Reason.CONFLICT, ()
     written = outcomes.pop()
     members = _load(_handed(text, stretch))
-    mended = judge(verdict_values(members)) if members else Reason.UNKNOWN_VERDICT
+    mended = judge(verdict_values(members), letters) if members else Reason.UNKNOWN_VERDICT
     if isinstance(written, Verdict) and mended is not written:
         return mended if isinstance(mended, Reason) else Reason.CONFLICT, ()
     return Reason.ECHO if mended is Reason.ECHO else written, members
 
 
+def _written(text: str, colon: int, stretch: Stretch, letters: bool) -> Outcome:
+    """Return what the text behind a `verdict` key says, read without the library."""
+    match = _VALUE.match(text, colon, stretch.end)
+    if match is None:
+        return Reason.UNKNOWN_VERDICT if stretch.closed else Reason.TRUNCATED
+    if _ANOTHER.match(text, match.end()):
+        return Reason.CONFLICT
+    value = next((group for group in match.groups() if group is not None), "").strip()
+    return Reason.NO_VERDICT if value.lower() in ("none", "null", "undefined") else judge([value], letters)
+
+
 def _handed(text: str, stretch: Stretch) -> str:
-    """Return what the library is to mend: the stretch with its first `verdict` key put right, cut where it gets costly."""
+    """Return what the library is to mend: the stretch, its first `verdict` key put right, cut where it gets costly."""
     key, colon = stretch.keys[0]
     head = text[stretch.start : key].rstrip("\"'`") if key - stretch.start < MAX_REPAIR // 2 else "{"
     if _affordable(head) != head:
         head = "{"
-    tail = text[colon : min(stretch.end, colon + MAX_REPAIR)]
-    return _affordable(f'{head}"verdict":{tail}'[:MAX_REPAIR])
-
-
-def _judge_written(value: str) -> Outcome:
-    value = value.strip()
-    return Reason.NO_VERDICT if value.lower() in ("none", "null", "undefined") else judge([value])
+    return _affordable(f'{head}"verdict":{text[colon : min(stretch.end, colon + MAX_REPAIR)]}'[:MAX_REPAIR])
 
 
 def _affordable(text: str) -> str:
@@ -163,15 +152,14 @@ def _affordable(text: str) -> str:
 
 
 def _load(text: str) -> Members:
-    """Return the members of the object that the library makes of the text, none if it makes no object with a verdict."""
+    """Return the members of the object with a verdict that the library makes of the text; none if it makes none."""
     import json_repair
 
     try:
         value: Any = json_repair.loads(text, skip_json_loads=True)
-    except (ValueError, RecursionError):
+    except Exception:  # noqa: BLE001 - whatever a reply makes the library trip over, it is just not mended
         return ()
-    candidates = value if isinstance(value, list) else [value]
-    for candidate in reversed(candidates):
+    for candidate in reversed(value if isinstance(value, list) else [value]):
         if isinstance(candidate, dict) and verdict_values(candidate.items()):
             return tuple(candidate.items())
     return ()
