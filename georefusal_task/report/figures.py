@@ -11,7 +11,7 @@ from typing import Literal
 from georefusal_task.report.tables import Table
 from georefusal_task.report.texts import visible
 
-WIDTH = 420.0
+WIDTH = 380.0
 """Units of every drawing's width: narrow enough for a phone without scrolling."""
 
 MARKERS = 8
@@ -113,7 +113,7 @@ def run_class(run: int) -> str:
     return f"run{run % MARKERS}"
 
 
-def short(text: str, longest: int = 48) -> str:
+def short(text: str, longest: int = 46) -> str:
     """Return untrusted text short enough for a line of a drawing."""
     return visible(text, longest)
 

@@ -40,7 +40,7 @@ def dots(
     if reference:
         drawing.line(axis(reference[1]), top, axis(reference[1]), top + height, "reference")
     for label, members in groups:
-        drawing.text(8, y + 15, short(label, 60), "label")
+        drawing.text(8, y + 15, short(label, 50), "label")
         y += 20
         for run, estimate in members:
             _dot(drawing, axis, y + 7, run, estimate)
@@ -72,14 +72,14 @@ def outcome_bars(rows: Sequence[tuple[str, Sequence[tuple[str, Sequence[int]]]]]
     )
     for kind, label in legend:
         drawing.add("rect", kind=f"bar {kind}", x=2, y=y, width=14, height=12)
-        lines = _wrapped(label, 62)
+        lines = _wrapped(label, 56)
         for line in lines:
             drawing.text(22, y + 10, line, "label")
             y += 15
         y += 3
     for name, bars in rows:
         y += 8
-        drawing.text(2, y + 12, short(name, 60), "label strong")
+        drawing.text(2, y + 12, short(name, 50), "label strong")
         y += 20
         for label, counts in bars:
             n = sum(counts)
@@ -125,7 +125,11 @@ def plane(runs: Sequence[tuple[str, Estimate, Estimate]], baselines: Sequence[tu
         drawing.text(42, y_axis(share) + 4, str(step), "tick", "end")
     for balance in (0.5, 0.6, 0.7, 0.8, 0.9):
         drawing.line(
-            x_axis(2 * balance - 1), y_axis(1), x_axis(1), y_axis(2 * balance - 1), "iso half" if balance == 0.5 else "iso"
+            x_axis(2 * balance - 1),
+            y_axis(1),
+            x_axis(1),
+            y_axis(2 * balance - 1),
+            "iso half" if balance == 0.5 else "iso",
         )
         drawing.text(x_axis(balance) + 3, y_axis(balance) - 3, f"{100 * balance:.0f}", "tick quiet")
     for name, x, y in baselines:
