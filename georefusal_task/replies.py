@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+from zipfile import Path as ZipPath
 
 from georefusal_task import __version__
 from georefusal_task.benchmarks.prompts import ReplyKind
@@ -72,11 +73,11 @@ def _task_of(path: Path) -> str | None:
     return match["task"] if match else None
 
 
-def read_replies(path: Path, known: Collection[str]) -> dict[str, ItemReplies]:
+def read_replies(path: Path | ZipPath, known: Collection[str]) -> dict[str, ItemReplies]:
     """Return id -> replies of a reply file or host log; items that have none are left out.
 
     Args:
-        path: the file.
+        path: the file, which may lie in a zip file.
         known: the ids of the data set.
 
     Raises:
@@ -157,7 +158,7 @@ def _input_size(row: Mapping[str, Any], where: str) -> tuple[int, int] | None:
     return size[0], size[1]
 
 
-def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+def json_lines(path: Path | ZipPath) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield (line number from 1, object) for each line of a JSONL file that is not blank.
 
     Raises:

@@ -48,9 +48,10 @@ def warn(runs: "Iterable[Run]") -> None:
 
 
 def deliver(text: str, out: Path | None) -> None:
-    """Print text, or write it to a file whose folder must exist."""
+    """Print text, or write it to a file whose folder must exist; either way it ends with one newline."""
+    text = text.rstrip("\n") + "\n"
     if out is None:
-        print(text, end="" if text.endswith("\n") else "\n")
+        print(text, end="")
         return
     check_out(out)
     out.write_text(text, encoding="utf-8")

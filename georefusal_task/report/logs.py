@@ -52,6 +52,8 @@ class Log:
     meta: Meta
     read: Callable[[Collection[str]], dict[str, ItemReplies]]
     """(known ids) -> replies by id; raises DataError for what cannot be a log of these items."""
+    name: str | None = None
+    """What to call the run, where the place says so; else it is called after its model."""
 
 
 Reader = Callable[[Path], list[Log] | None]
@@ -139,6 +141,8 @@ def _host_meta(results: Mapping[str, Any], task: str) -> Meta:
         prompt=_text(ours.get("prompt")),
         prompt_sha256=_text(ours.get("prompt_sha256")),
         reader=_text(ours.get("reader")),
+        image_encoding=_text(ours.get("image_encoding")),
+        versions={name: version for name, version in _part(ours, "versions").items() if isinstance(version, str)},
     )
 
 
@@ -170,5 +174,11 @@ def _reply_file(path: Path) -> list[Log] | None:
     return [Log(path, None, Meta(), partial(read_replies, path))]
 
 
-READERS: dict[str, Reader] = {"lmms-eval": _host_logs, "replies": _reply_file}
+def _bundle(path: Path) -> list[Log] | None:
+    from georefusal_task.report.bundles import bundle_logs  # which loads runs itself
+
+    return bundle_logs(path)
+
+
+READERS: dict[str, Reader] = {"bundle": _bundle, "lmms-eval": _host_logs, "replies": _reply_file}
 """Name -> reader, asked in this order; another harness adds its own before `replies`, which takes any file."""

@@ -167,7 +167,7 @@ class _Scorer:
         models = sorted({said.model for said in replies.values() if said.model})
         meta = log.meta if log.meta.model else replace(log.meta, model=", ".join(models) or None)
         return Run(
-            name=meta.model or log.path.stem,
+            name=log.name or meta.model or log.path.stem,
             task=spec.name,
             spec=spec,
             rows=tuple(rows),
@@ -202,7 +202,7 @@ def _by_model(logs: Sequence[Log]) -> list[list[Log]]:
     """Return the logs of each model: those of one folder whose model is recorded alike."""
     found: dict[tuple[Path, str | None], list[Log]] = {}
     for log in logs:
-        found.setdefault((log.path.parent, log.meta.model), []).append(log)
+        found.setdefault((log.path.parent, log.name or log.meta.model), []).append(log)
     return list(found.values())
 
 
