@@ -16,6 +16,8 @@ MIN_BACKGROUND = 12
 """Fewer background boxes than this make the statistic undefined."""
 
 _BLOCK = 16
+_ROUNDING = 12**-0.5
+"""Sd of the error that rounding to whole DN leaves on a pixel; a spread below that of a mean says nothing."""
 
 Spots = tuple[NDArray[np.intp], NDArray[np.intp]]
 
@@ -43,8 +45,9 @@ def scan_z(pixels: U8, targets: Sequence[Target]) -> list[float | None]:
         for band in bands:
             for scale in SCALES:
                 kernel = max(1, int(size[1] * scale)), max(1, int(size[0] * scale))
+                rounding = _ROUNDING / (kernel[0] * kernel[1]) ** 0.5
                 means = cast("F32", cv2.blur(band.astype(np.float32), kernel, borderType=cv2.BORDER_REFLECT))
-                best = np.maximum(best, _stand_out(means, [windows[i] for i in members], spots, size))
+                best = np.maximum(best, _stand_out(means, [windows[i] for i in members], spots, size, rounding))
         found |= {i: float(z) for i, z in zip(members, best, strict=True)}
     return [found[i] for i in range(len(windows))]
 
@@ -80,14 +83,19 @@ def _background(busy: Image, size: tuple[int, int]) -> Spots:
     return cast("Spots", np.nonzero(taken == 0))
 
 
-def _stand_out(means: F32, windows: Sequence[tuple[int, int, int, int]], spots: Spots, size: tuple[int, int]) -> F64:
-    """Largest excess, bright or dark, of each window's extreme local mean over those of the background boxes."""
+def _stand_out(
+    means: F32, windows: Sequence[tuple[int, int, int, int]], spots: Spots, size: tuple[int, int], floor: float
+) -> F64:
+    """Largest excess, bright or dark, of each window's extreme local mean over those of the background boxes.
+
+    floor: smallest spread of these that is believed.
+    """
     result = np.zeros(len(windows))
     for sign in (1.0, -1.0):
         signed = means if sign > 0 else -means
         background = _grid_maxima(signed, size)[spots].astype(np.float64)
         centre = float(np.median(background))
-        spread = 1.4826 * float(np.median(np.abs(background - centre))) + 1e-3
+        spread = max(1.4826 * float(np.median(np.abs(background - centre))), floor)
         own = [float(signed[y : y + h, x : x + w].max()) for y, x, h, w in windows]
         result = np.maximum(result, (np.array(own) - centre) / spread)
     return result

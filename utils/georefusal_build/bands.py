@@ -4,9 +4,11 @@ One table, `BANDS`, read by `decide` and exported as JSON. A lever's item has it
 holds; between the bands lies a dead zone in which an item is rejected.
 """
 
+import json
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from georefusal_build.anchors import Measurement, Value
@@ -241,3 +243,14 @@ BANDS: dict[str, Band] = {
     ),
 }
 """Every lever whose anchor can be measured on pixels, with its band."""
+
+
+def main() -> None:
+    """Write the table to docs/levers/bands.json: `python -m georefusal_build.bands`."""
+    path = Path(__file__).parents[2] / "docs" / "levers" / "bands.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(to_json(), indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -52,7 +52,7 @@ def squared_radius(shape: Shape, bumps: Iterable[Bump], wobble: F32, reach: floa
             continue
         dy = (np.arange(y0, y1, dtype=np.float32) + np.float32(0.5 - bump.y)) / np.float32(bump.half_height)
         dx = (np.arange(x0, x1, dtype=np.float32) + np.float32(0.5 - bump.x)) / np.float32(bump.half_width)
-        warp = np.clip(1 + np.float32(0.45) * wobble[y0:y1, x0:x1], 0.3, 2.2)
+        warp = np.clip(1 + np.float32(0.45) * wobble[y0:y1, x0:x1], 0.4, 2.2)
         radius = (dy[:, None] ** 2 + dx[None, :] ** 2) * warp
         np.minimum(far[y0:y1, x0:x1], radius, out=far[y0:y1, x0:x1])
     return far

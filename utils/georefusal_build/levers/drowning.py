@@ -54,9 +54,9 @@ def sensor_noise(subject: Subject, stream: Stream) -> Drowning:
 
 
 def haze(subject: Subject, stream: Stream) -> Drowning:
-    """Return transmissions of a haze, recorded by a sensor with 1.2 DN of grain."""
+    """Return transmissions of a haze, recorded by a sensor with 2 DN of grain."""
     usual, airlight = stream.choice((0.10, 0.15, 0.20)), stream.between(190, 235)
-    grain = (1.2 * stream.normal(subject.shape)).astype(np.float32)
+    grain = (2 * stream.normal(subject.shape)).astype(np.float32)
 
     def render(transmission: float) -> U8:
         return noise.add_grain(noise.haze(subject.pixels, transmission, airlight).astype(np.float32), grain)

@@ -30,12 +30,12 @@ SPREAD = 14.0
 SLIDES = tuple(round(1.6 - 0.05 * i, 2) for i in range(33))
 """How far MEDIUM pushes a blob off its target, in blob sizes: far to near, the first that leaves a rim."""
 
-_SIZES = tuple(round(0.70 + 0.0025 * i, 4) for i in range(281))
+_SIZES = tuple(round(0.80 + 0.0025 * i, 4) for i in range(181))
 """Common factor on the blobs' size; the saturated share picks one, so that it is equal for LOW, MEDIUM and HIGH."""
 
 _PAD = 4.0
 _JITTER = 0.1
-_NEAR = 2.2
+_NEAR = 2.6
 """Half axes around a blob, at any size, in which it can saturate."""
 _RIM = 1.27
 """Radius, in half axes, up to which a blob saturates ground of middle brightness."""

@@ -95,7 +95,7 @@ def saturate(subject: Subject, stream: Stream, intensity: Intensity, variant: st
 def truncate(subject: Subject, stream: Stream, intensity: Intensity, variant: str) -> Effect:
     """Ground that was not recorded: the same area lost over the targets or away from them."""
     if variant == "swath_wedge":
-        angles = stream.shuffled([sign * angle / 2 for angle in range(8, 29) for sign in (1, -1)])
+        angles = stream.shuffled([float(sign * angle) for angle in range(4, 15) for sign in (1, -1)])
         wedge = getattr(plan_wedges(subject.targets, subject.shape, angles), intensity.lower())
         lost, params = swath.wedge_mask(wedge, subject.shape), {"side": wedge.side, "angle_deg": wedge.angle}
     elif variant == "slc_gap":

@@ -1,5 +1,6 @@
 """Where lost ground goes: wedges, lines and gaps of one area, over the targets or away from them."""
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -36,49 +37,65 @@ def plan_wedges(targets: Sequence[Target], shape: Shape, angles: Sequence[float]
 
     Raises:
         InapplicableError: the targets lie too far from every edge, or no three wedges of one area do it.
-
     """
-    areas: list[int] = []
+    slivers = _slivers(targets, shape, angles)
+    least = shape[0] * shape[1]
     for margin, pad in ((1.25, 4.0), (1.12, 2.0), (1.0, 1.0), (1.0, 0.0)):
         grown = [target.grown(margin, pad) for target in targets]
         for angle in angles:
-            for area, wedge in sorted(_covering(grown, side, angle, shape) for side in range(4)):
-                areas.append(area)
-                if area > MOST * shape[0] * shape[1]:
-                    break
-                low = wedge_of_area(wedge.side ^ 1, angle, area, shape)
-                medium = _sliver(targets, shape, wedge, angles, area)
-                if medium is not None and max(_covered(t, low, shape) for t in targets) == 0:
-                    return WedgePlan(wedge, medium, low)
-    if min(areas) > MOST * shape[0] * shape[1]:
-        raise InapplicableError(Reason.TARGET_TOO_LARGE, f"a wedge over all targets takes {min(areas)} px")
-    raise InapplicableError(
-        Reason.UNEVEN_BUDGET, "no wedges of one area hide the targets, leave a sliver and miss them"
-    )
+            area, high = min(_covering(grown, side, angle, shape) for side in range(4))
+            least = min(least, area)
+            if area > MOST * shape[0] * shape[1]:
+                continue
+            low = wedge_of_area(high.side ^ 1, angle, area, shape)
+            medium = _sliver(slivers, high.side, area, shape)
+            if medium is not None and not any(_covered(target, low, shape) for target in targets):
+                return WedgePlan(high, medium, low)
+    if least > MOST * shape[0] * shape[1]:
+        raise InapplicableError(Reason.TARGET_TOO_LARGE, f"a wedge over all targets takes at least {least} px")
+    raise InapplicableError(Reason.UNEVEN_BUDGET, "no wedges of one area hide the targets, leave a sliver and miss them")
 
 
 def _covering(targets: Sequence[Target], side: int, angle: float, shape: Shape) -> tuple[int, Wedge]:
+    """The wedge over all of the targets, and its area."""
     corners = np.concatenate([np.asarray(target.polygon) for target in targets])
     x, y = np.clip(corners[:, 0], 0, shape[1]), np.clip(corners[:, 1], 0, shape[0])
     wedge = Wedge(side, angle, float(depth_along(side, angle, shape, x, y).max()))
     return wedge_area(wedge, shape), wedge
 
 
-def _sliver(targets: Sequence[Target], shape: Shape, like: Wedge, angles: Sequence[float], area: int) -> Wedge | None:
-    """First wedge of `area`, or up to 2 % less, that leaves a sliver of the least hidden target; same side first."""
+def _slivers(targets: Sequence[Target], shape: Shape, angles: Sequence[float]) -> list[tuple[int, float, int, int]]:
+    """Side, angle and the range of areas of the wedges that leave a sliver of the least hidden target."""
+    found = []
+    centres = [_centres(target, shape) for target in targets]
+    for angle in angles:
+        for side in range(4):
+            reach = [0.0, 0.0]
+            for x, y in centres:
+                depth = np.sort(depth_along(side, angle, shape, x, y))
+                ranks = (min(math.ceil(share * depth.size), depth.size) - 1 for share in HIDDEN)
+                reach = [max(r, float(depth[rank])) for r, rank in zip(reach, ranks, strict=True)]
+            low, high = (wedge_area(Wedge(side, angle, r), shape) for r in reach)
+            found.append((side, angle, low, high))
+    return found
+
+
+def _sliver(
+    slivers: Sequence[tuple[int, float, int, int]], near: int, area: int, shape: Shape
+) -> Wedge | None:
+    """First wedge of `area`, or up to 2 % less, that leaves a sliver; those on side `near` first."""
     for share in (1.0, 0.99, 0.981):
-        for side in (like.side, *(s for s in range(4) if s != like.side)):
-            for angle in (like.angle, *angles):
-                wedge = wedge_of_area(side, angle, round(share * area), shape)
-                if HIDDEN[0] <= min(_covered(target, wedge, shape) for target in targets) < HIDDEN[1]:
-                    return wedge
+        wanted = round(share * area)
+        for side, angle, low, high in sorted(slivers, key=lambda one: one[0] != near):
+            if low <= wanted < high:
+                return wedge_of_area(side, angle, wanted, shape)
     return None
 
 
 def _covered(target: Target, wedge: Wedge, shape: Shape) -> float:
     """Share of a target's pixels under a wedge."""
-    x, y = _centres(target, shape)
-    return float(np.mean(depth_along(wedge.side, wedge.angle, shape, x, y) <= wedge.reach))
+    depth = depth_along(wedge.side, wedge.angle, shape, *_centres(target, shape))
+    return float(np.mean(depth <= wedge.reach))
 
 
 def _centres(target: Target, shape: Shape) -> tuple[F64, F64]:
@@ -136,20 +153,25 @@ def slide_gaps(subject: Subject, stream: Stream, intensity: Intensity) -> tuple[
 
     """
     widest = stream.between(8, 14)
-    centre = stream.choice((0.0, float(subject.shape[1])))
-    phases = stream.shuffled(range(32))
-    if min(y1 - y0 for _, y0, _, y1 in (t.bounds for t in subject.targets)) > widest:
+    middle = float(np.mean([target.rectangle[:, 0].mean() for target in subject.targets]))
+    centre = 0.0 if middle > subject.shape[1] / 2 else float(subject.shape[1])  # gaps are widest far from it
+    period = min(range(28, 37), key=lambda p: (subject.shape[0] % p, abs(p - 32)))  # whole periods: one area at any phase
+    phases = stream.shuffled(range(period))
+    tallest = max(y1 - y0 for _, y0, _, y1 in (target.bounds for target in subject.targets))
+    if 0.85 * tallest > widest:
         raise InapplicableError(Reason.TARGET_TOO_LARGE, f"gaps of at most {widest:.1f} px cannot hold the targets")
     patches = [target.patch(subject.shape) for target in subject.targets]
     n_eff: list[float | None] = [target.minor for target in subject.targets]
-    usual = scan_gaps(subject.shape, 0, centre, widest).mean()
+
+    usual = float(scan_gaps(subject.shape, 0, centre, widest, period).mean())
 
     def good(phase: int) -> bool:
-        lost = scan_gaps(subject.shape, phase, centre, widest)
+        lost = scan_gaps(subject.shape, phase, centre, widest, period)
         seen = visibility(1 - lost.astype(np.float32), patches, patches) | {"n_eff": n_eff}
-        even = abs(float(lost.mean() / usual) - 1) <= 0.01
+        even = abs(float(lost.mean()) / usual - 1) <= 0.01
         return even and in_band("im_truncate", intensity, Measurement(seen, {"nominal_fits": 1.0}), subject)
 
-    phase = first(phases, good)
-    lost = scan_gaps(subject.shape, phases[-1] if phase is None else phase, centre, widest)
-    return lost, {"widest_px": widest, "centre_px": centre, "phase": phase}
+    found = first(phases, good)
+    phase = phases[-1] if found is None else found
+    lost = scan_gaps(subject.shape, phase, centre, widest, period)
+    return lost, {"widest_px": widest, "centre_px": centre, "period_px": period, "phase_px": phase}

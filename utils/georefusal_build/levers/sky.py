@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from georefusal_build.anchors import RING, Measurement, Value, visibility
 from georefusal_build.arrays import F32, F64, U8, Shape
 from georefusal_build.kernels.cloud import cast_shadow, cover_edge, cover_with, relief, transmission
 from georefusal_build.kernels.fields import Bump, bumps_field, power_law
-from georefusal_build.kernels.tones import per_band
+from georefusal_build.kernels.tones import brightest_band, darkest_band, per_band
 from georefusal_build.levers.placing import TRIES, keep_clear, place_apart
 from georefusal_build.levers.registry import Subject
 from georefusal_build.levers.search import first, in_band
@@ -107,16 +107,16 @@ class AimedSky:
         return bumps_field(subject.shape, bumps, self.draw.wobble)
 
     def _away(self) -> F32:
-        """Bumps over decoys of the targets' sizes, and a dent over the targets."""
+        """Bumps over decoys of the targets' sizes (a region leaves room for smaller ones only), and a dent over the targets."""
         subject, wobble = self.subject, self.draw.wobble
         boxes = [target.bounds for target in subject.targets]
-        sizes = [(max(1, round(x1 - x0)), max(1, round(y1 - y0))) for x0, y0, x1, y1 in boxes]
-        taken = keep_clear(subject.targets, subject.shape, 2.0 if subject.answer == "yes" else 1.0, _PAD)
+        share, far, spread = (1.0, 2.0, 2.2) if subject.answer == "yes" else (0.75, 1.0, 1.4)
+        sizes = [(max(1, round(share * (x1 - x0))), max(1, round(share * (y1 - y0)))) for x0, y0, x1, y1 in boxes]
+        taken = keep_clear(subject.targets, subject.shape, far, _PAD)
         decoys = [
             Target.box(b.x, b.y, b.x + b.width, b.y + b.height) for b in place_apart(sizes, taken, self.draw.spots)
         ]
-        lure = bumps_field(subject.shape, _bumps(decoys, _REACH[subject.answer][self.draw.aim], _PAD), wobble)
-        spread = 2.2 if subject.answer == "yes" else 1.4
+        lure = bumps_field(subject.shape, _bumps(decoys, _REACH[subject.answer][self.draw.aim] / share, _PAD), wobble)
         return lure - 2 * bumps_field(subject.shape, _bumps(subject.targets, spread, 2 * _PAD), wobble)
 
 
@@ -124,9 +124,12 @@ def draw_sky(subject: Subject, stream: Stream, sky: Sky) -> AimedSky:
     """Return a sky whose cover leaves room for the targets.
 
     Raises:
-        InapplicableError: the targets take more than 0.6 of the largest cover.
+        InapplicableError: the targets take more than 0.6 of the largest cover, or the base is cloudy already.
 
     """
+    white = float(np.mean((darkest_band(subject.pixels) >= 200) & (_chroma(subject.pixels) <= 20)))
+    if white >= 0.02:
+        raise InapplicableError(Reason.BASE_NOT_CLEAN, f"{white:.3f} of the base is as bright and colourless as cloud")
     least = float(keep_clear(subject.targets, subject.shape, 1.0, _PAD).mean()) / 0.6
     if least > COVER[1]:
         raise InapplicableError(Reason.TARGET_TOO_LARGE, f"the targets need a cloud cover of {least:.2f}")
@@ -150,6 +153,11 @@ def _bumps(targets: Sequence[Target], factor: float, pad: float) -> list[Bump]:
         for x0, y0, x1, y1 in boxes
         for sides in [((x1 - x0, y1 - y0), (y1 - y0, x1 - x0))]
     ]
+
+
+def _chroma(pixels: U8) -> U8:
+    """Largest minus smallest band, DN."""
+    return cast("U8", brightest_band(pixels) - darkest_band(pixels))
 
 
 def _coarse(shape: Shape, step: int) -> Shape:
