@@ -10,7 +10,6 @@ from georefusal_task.commands import _report
 from georefusal_task.commands._common import reports_errors
 from georefusal_task.core.errors import ConfigError
 
-FLOOR = "question-only floor"
 _FORMS = {".md": "markdown", ".tex": "latex", ".html": "html", ".tsv": "tsv", ".json": "json"}
 
 
@@ -47,6 +46,7 @@ def leaderboard(
     """
     from json import dumps
 
+    from georefusal_task.report.floor import NAME
     from georefusal_task.report.ranking import rank
     from georefusal_task.report.ranking_table import model_card, table
     from georefusal_task.report.runs import load_run, load_runs
@@ -55,7 +55,7 @@ def leaderboard(
     form = _report.suffix_of(output, _FORMS)
     loaded = load_runs(runs, data=data, task=task, provenance=provenance)
     _report.warn(loaded)
-    bar = load_run(floor, data=loaded[0].benchmark, task=loaded[0].task, name=FLOOR) if floor else None
+    bar = load_run(floor, data=loaded[0].benchmark, task=loaded[0].task, name=NAME) if floor else None
     named = _declared(declare or [], [run.name for run in loaded])
     board = rank(loaded, floor=bar, declared=named, force=force)
     text = dumps(board.to_json(), indent=2, allow_nan=False) if form == "json" else table(board).text(form)

@@ -29,14 +29,14 @@ def report(
 
     The figures are those of `georefusal score`. The page needs no network and nothing beside it.
     """
-    from georefusal_task.commands.leaderboard import FLOOR
+    from georefusal_task.report.floor import NAME
     from georefusal_task.report.page import render
     from georefusal_task.report.runs import load_run, load_runs
 
     _report.check_out(output)
     loaded = load_runs(runs, data=data, task=task, provenance=provenance)
     _report.warn(loaded)
-    bar = load_run(floor, data=loaded[0].benchmark, task=loaded[0].task, name=FLOOR) if floor else None
+    bar = load_run(floor, data=loaded[0].benchmark, task=loaded[0].task, name=NAME) if floor else None
     page = render(loaded, floor=bar)
     output.write_text(page, encoding="utf-8")
     print(
