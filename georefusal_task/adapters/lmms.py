@@ -148,4 +148,4 @@ class KeepAll:
 
     def apply(self, resps: Sequence[Sequence[str | None]], docs: object) -> list[list[str]]:  # noqa: ARG002
         """Return the replies as they are, "" for one that is missing."""
-        return [[str(text or "") for text in replies] for replies in resps]
+        return [[str(text or "") for text in replies] or [""] for replies in resps]

@@ -147,7 +147,7 @@ def test_a_task_reports_what_means_something_for_it(twin: Path, task: str, prese
 
 
 def test_the_filter_keeps_every_reply_as_text() -> None:
-    assert lmms.KeepAll().apply([["a", "b"], [None], []], docs=None) == [["a", "b"], [""], []]
+    assert lmms.KeepAll().apply([["a", "b"], [None], []], docs=None) == [["a", "b"], [""], [""]]
 
 
 def test_metadata_changes_with_pixels_words_and_prompt_and_uses_no_key_of_the_host(tmp_path: Path) -> None:

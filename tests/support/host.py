@@ -72,6 +72,7 @@ def run_host(
         "XDG_CACHE_HOME": str(home / "cache"),
         "TOKENIZERS_PARALLELISM": "false",
         "CUDA_VISIBLE_DEVICES": "",
+        "GIT_DIR": str(home / "no.git"),  # the host mixes the commit of the surrounding repository into its cache keys
         **(env or {}),
     }
     folder.mkdir(parents=True, exist_ok=True)
