@@ -63,6 +63,21 @@ def test_dota_versions_differ_in_what_is_complete(tmp_path: Path) -> None:
     assert len(complete["2.0"]) == 18
 
 
+def test_dota_folders_as_they_are_unpacked(tmp_path: Path) -> None:
+    """Two versions and a copy with horizontal boxes lie side by side; each image may come once."""
+    native.image(tmp_path / "train" / "images" / "P1.png")
+    for folder, name in (
+        ("labelTxt-v1.0/labelTxt", "ship"),
+        ("labelTxt-v1.0/trainset_reclabelTxt", "rectangle"),
+        ("labelTxt-v1.5/DOTA-v1.5_train", "container-crane"),
+    ):
+        native.write(tmp_path / "train" / folder / "P1.txt", f"{native.flat(native.QUAD)} {name} 0\n")
+    report = ReadReport()
+    assert one("dota", tmp_path, report).instances[0].class_name == "ship"
+    assert "is annotated by more than one file" in report.problems[0]
+    assert one("dota", tmp_path, version="1.5").instances[0].class_name == "container-crane"
+
+
 @pytest.mark.parametrize(
     ("line", "told"),
     [

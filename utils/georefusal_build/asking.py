@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from typing import Literal
@@ -75,6 +75,7 @@ class Court:
 
     def __init__(self, tile: Tile, table: ClassTable, limits: Limits | None = None) -> None:
         self.tile, self.table, self.limits = tile, table, limits or Limits()
+        self._rulings: dict[tuple[str, Scope], Ruling] = {}
         self._by_class: defaultdict[str, list[Instance]] = defaultdict(list)
         for one in tile.instances:
             self._by_class[one.class_name].append(one)
@@ -97,30 +98,42 @@ class Court:
 
     def rule(self, name: str, scope: Scope = "whole") -> Ruling:
         """Return the answer to "is there a <name> in this part of the tile", or why it is not asked."""
+        if (name, scope) not in self._rulings:
+            self._rulings[name, scope] = self._decide(name, scope)
+        return self._rulings[name, scope]
+
+    def _decide(self, name: str, scope: Scope) -> Ruling:
         entry = self.table.by_name.get(name)
         if entry is None or not entry.ask:
             return Ruling(bar=Bar.NOT_IN_TABLE)
         if self.table.members(name) & self.tile.cut:
             return Ruling(bar=Bar.CUT)
-        found = self.evidence(name, scope)
-        if found:
-            bars = [self._unfit(one, scope) for one in found]
-            return Ruling("yes") if None in bars else Ruling(bar=min(filter(None, bars), key=list(Bar).index))
-        bar = self._unsure(name, scope)
-        return Ruling(bar=bar) if bar else Ruling("no")
+        bars: list[Bar] = []
+        for one in self.evidence(name, scope):
+            bar = self._unfit(one, scope)
+            if bar is None:
+                return Ruling("yes")
+            bars.append(bar)
+        doubt = min(bars, key=list(Bar).index) if bars else self._unsure(name, scope)
+        return Ruling(bar=doubt) if doubt else Ruling("no")
 
     def _unfit(self, one: Instance, scope: Scope) -> Bar | None:
         """Why this instance alone does not settle a yes."""
         divisible = one.class_name in self.table.divisible
-        pieces = clip_polygon(one.polygon, *region(self.tile, scope))
-        inside = replace(one, polygon=pieces[0])
-        checks = (
-            (Bar.DIFFICULT, one.difficult),
-            (Bar.TRUNCATED, one.truncated and not divisible),
-            (Bar.TOO_SMALL, one.sides[0] < self.limits.min_minor_px),
-            (Bar.STRADDLES, inside != one and not (divisible and inside.sides[0] >= self.limits.min_minor_px)),
+        checks: tuple[tuple[Bar, Callable[[], bool]], ...] = (
+            (Bar.DIFFICULT, lambda: one.difficult),
+            (Bar.TRUNCATED, lambda: one.truncated and not divisible),
+            (Bar.TOO_SMALL, lambda: one.sides[0] < self.limits.min_minor_px),
+            (Bar.STRADDLES, lambda: scope != "whole" and self._straddles(one, scope, divisible)),
         )
-        return next((bar for bar, holds in checks if holds), None)
+        return next((bar for bar, holds in checks if holds()), None)
+
+    def _straddles(self, one: Instance, scope: Scope, divisible: bool) -> bool:
+        """True when the quarter does not hold all of it, or a large enough piece of what may be divided."""
+        piece = clip_polygon(one.polygon, *region(self.tile, scope))[0]
+        if piece == one.polygon:
+            return False
+        return not divisible or Instance(one.class_name, piece).sides[0] < self.limits.min_minor_px
 
     def _unsure(self, name: str, scope: Scope) -> Bar | None:
         """Why the lack of an instance does not settle a no."""
@@ -149,9 +162,7 @@ def _regions(tile: Tile, names: frozenset[str], box: Box) -> list[IgnoreRegion]:
 
 def _touching(instances: Sequence[Instance], box: Box) -> list[Instance]:
     """The instances that share area with a box."""
-    x0, y0, x1, y1 = box
-    near = [one for one in instances if _overlap(one.bounds, box)]
-    return [one for one in near if one.shape.intersection(shapely.box(x0, y0, x1, y1)).area > 0]
+    return [one for one in instances if _overlap(one.bounds, box) and clip_polygon(one.polygon, *box)]
 
 
 def _overlap(a: Box, b: Box) -> bool:

@@ -144,8 +144,14 @@ class ClassTable(_Frozen):
 
     def members(self, name: str) -> frozenset[str]:
         """Return the class and all that it includes."""
-        below = self.by_name[name].includes if name in self.by_name else ()
-        return frozenset({name}).union(*(self.members(one) for one in below))
+        return self._members.get(name, frozenset({name}))
+
+    @cached_property
+    def _members(self) -> dict[str, frozenset[str]]:
+        def below(name: str) -> frozenset[str]:
+            return frozenset({name}).union(*(below(one) for one in self.by_name[name].includes))
+
+        return {name: below(name) for name in self.by_name}
 
     @cached_property
     def rivals(self) -> dict[str, frozenset[str]]:

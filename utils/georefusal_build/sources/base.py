@@ -129,10 +129,13 @@ class Source:
         return self._started(root, options, report)
 
     def _started(self, root: Path, options: ReadOptions, report: ReadReport) -> Iterator[Scene]:
-        found = False
+        seen: set[str] = set()
         for scene in self.reader(root, options, report):
-            found = True
+            if scene.id in seen:
+                report.add("file", SourceError(scene.image, "is annotated by more than one file; the first one counts"))
+                continue
+            seen.add(scene.id)
             yield scene
-        if not found:
+        if not seen:
             hint = f" First problem: {report.problems[0]}." if report.problems else ""
             raise SourceError(root, f"no scene of source '{self.name}' was found; expected {self.layout}.{hint}")

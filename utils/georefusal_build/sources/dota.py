@@ -3,6 +3,7 @@
 Source: the DOTA page (captain-whu.github.io/DOTA) and two real files of version 1.0.
 """
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,13 +27,21 @@ def read(root: Path, options: ReadOptions, report: ReadReport) -> Iterator[Scene
     """Yield the scenes of label files that lie in a folder named labelTxt* or are named *.labelTxt.txt."""
     images = ImageIndex(root)
     for path in find_files(root, frozenset({".txt"})):
-        in_folder = any(part.lower().startswith("labeltxt") for part in path.relative_to(images.root).parts[:-1])
-        if path != root and not in_folder and not path.stem.endswith(_LABEL_SUFFIX):
+        if path != root and not _is_label(path, images.root, options.version):
             continue
         try:
             yield _scene(path, images, options, report)
         except SourceError as error:
             report.skip(path, error)
+
+
+def _is_label(path: Path, root: Path, version: str | None) -> bool:
+    """Folders of horizontal boxes (`trainset_reclabelTxt`) and of a version that was not asked for are left out."""
+    folders = [part.lower() for part in path.relative_to(root).parts[:-1]]
+    versions = {found for part in folders for found in re.findall(r"v(\d\.\d)", part)}
+    if any("reclabel" in part for part in folders) or (version and versions - {version}):
+        return False
+    return path.stem.endswith(_LABEL_SUFFIX) or any(part.startswith("labeltxt") for part in folders)
 
 
 def _scene(path: Path, images: ImageIndex, options: ReadOptions, report: ReadReport) -> Scene:
