@@ -27,7 +27,7 @@ Track = Callable[[Iterable[Case]], Iterable[Case]]
 
 
 def export(directory: Path, task: TaskSpec, benchmark: Benchmark, *, force: bool = False, track: Track = iter) -> None:
-    """Write prompts, images, an example loop and a README into `directory`; `prompts.jsonl` comes last, when all is there.
+    """Write prompts, images, an example loop and a README into `directory`; `prompts.jsonl` comes last of all.
 
     `force` replaces an earlier export. An `example.py` that was edited is kept, and files that are not an export's own
     are never touched.
@@ -122,11 +122,12 @@ def _readme(task: TaskSpec) -> str:
 - `{PROMPTS}`: one line per item. `prompt` is the whole text; `image` the file that goes with it (null: the task shows
   none); `messages` the same as chat messages, with the instruction before the image and the question after it.
 - `{IMAGES}/`: named by item id. Hand the file to your model's own image processor; do not re-encode or resize it first.
-- `{EXAMPLE}`: the loop. Put your model into `load` and run it: one line {{"id", "text"}} per reply in `replies.jsonl`.
+- `{EXAMPLE}`: the loop. `load` suits a checkpoint that transformers knows; put your model there and run it. It writes
+  `replies.jsonl`: one line {{"id", "text"}} per reply.
 - `{META}`: which prompt and which data this is, by digest.
 
 Decode greedily, leave room for 1024 new tokens, and write each reply down as it came: the reader takes care of code
-fences, thoughts and broken JSON. Ids that are missing make a partial run. Then:
+fences, thoughts and broken JSON. Ids that are missing make a partial run. Then, with --data if the export had it:
 
     georefusal score replies.jsonl --task {task.name}
 """

@@ -35,6 +35,8 @@ def load(model: str) -> Callable[[dict[str, Any]], str]:
 
 def main() -> None:
     """Append one line {"id", "text"} to replies.jsonl for each prompt that has none yet."""
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
     ask = load(sys.argv[1])
     os.chdir(Path(__file__).parent)  # image paths are relative to this folder
     prompts = [json.loads(line) for line in Path("prompts.jsonl").read_text(encoding="utf-8").splitlines()]
@@ -46,7 +48,8 @@ def main() -> None:
             if item["id"] not in done:
                 out.write(json.dumps({"id": item["id"], "text": ask(item)}) + "\n")
                 out.flush()  # what was paid for is kept
-                print(f"{number} of {len(prompts)}", end="\r", flush=True)
+                print(f"\r{number} of {len(prompts)}", end="", flush=True)
+    print(f"\n{replies.resolve()} is complete")
 
 
 if __name__ == "__main__":

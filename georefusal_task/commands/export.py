@@ -37,6 +37,7 @@ def export(
     # disable=None: no bar unless a person is watching
     write(directory, spec, benchmark, force=force, track=lambda cases: tqdm(cases, "exporting", disable=None))
     options = ["--task", task] + ([] if data is None else ["--data", str(data)])
+    loop, replies = str(directory / "example.py"), str(directory / "replies.jsonl")
     print(f"{len(benchmark.items)} prompts of {task} are in {directory}")
-    print(f"1. put your model into load() in {directory / 'example.py'}, and run it")
-    print(f"2. {shlex.join(['georefusal', 'score', str(directory / 'replies.jsonl'), *options])}")
+    print(f"1. {shlex.join(['python', loop, 'MODEL'])}  (what transformers cannot load goes into its load())")
+    print(f"2. {shlex.join(['georefusal', 'score', replies, *options])}")
