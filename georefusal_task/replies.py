@@ -1,7 +1,8 @@
-"""Reply files: what a model said, by item id. Ours and the host's sample logs are read alike.
+"""Reply files: what a model said, by item id. Ours and the logs of every harness are read alike.
 
-Ours are JSONL, `{"id", "text"}` and where known `confidence`, `logprobs`, `model` and `input_size`. The host's
-(`--log_samples`, `--predict_only`) carry the id as the first word of `target`, and under `-n k` k texts per item.
+Ours are JSONL, `{"id", "text"}` and where known `confidence`, `logprobs`, `model` and `input_size`. lmms-eval's
+(`--log_samples`, `--predict_only`) and lm-evaluation-harness's carry the id as the first word of `target`, and under
+`-n k` k texts per item. inspect_ai's logs are archives.
 """
 
 import json
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from zipfile import Path as ZipPath
 
-from georefusal_task import __version__
+from georefusal_task import __version__, inspect_logs
 from georefusal_task.benchmarks.prompts import ReplyKind
 from georefusal_task.benchmarks.refusal import score_one
 from georefusal_task.core.errors import ConfigError, DataError
@@ -22,7 +23,10 @@ from georefusal_task.data import Benchmark, Item
 from georefusal_task.data_columns import quoted
 from georefusal_task.tasks_table import TaskSpec
 
-_LOG_NAME = re.compile(r"_samples_(?P<task>.+)\.jsonl$")
+_LOG_NAMES = (
+    re.compile(r"samples_(?P<task>.+)_\d{4}-\d\d-\d\dT[-.\d]+\.jsonl"),  # lm-evaluation-harness
+    re.compile(r".*_samples_(?P<task>.+)\.jsonl"),  # lmms-eval
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +61,7 @@ def find_replies(path: Path, task: str | None = None) -> tuple[Path, str | None]
                 f"{path} is named as a log of the task {named}, not {task}; leave --task out or rename it"
             )
         return path, task or named
-    logs = {log: _task_of(log) for log in sorted(path.rglob("*_samples_*.jsonl"))}
+    logs = {log: named for log in sorted(path.rglob("*")) if (named := _task_of(log))}
     found = [log for log, named in logs.items() if task in (None, named)]
     if len(found) == 1:
         return found[0], logs[found[0]]
@@ -69,8 +73,10 @@ def find_replies(path: Path, task: str | None = None) -> tuple[Path, str | None]
 
 
 def _task_of(path: Path) -> str | None:
-    match = _LOG_NAME.search(path.name)
-    return match["task"] if match else None
+    if inspect_logs.is_log(path):
+        return inspect_logs.task_of(path)
+    matches = (pattern.fullmatch(path.name) for pattern in _LOG_NAMES)
+    return next((match["task"] for match in matches if match), None)
 
 
 def read_replies(path: Path | ZipPath, known: Collection[str]) -> dict[str, ItemReplies]:
@@ -85,9 +91,7 @@ def read_replies(path: Path | ZipPath, known: Collection[str]) -> dict[str, Item
             reply at all; the message names file, line and id.
     """
     found: dict[str, ItemReplies] = {}
-    for line, row in json_lines(path):
-        where = f"{path}:{line}"
-        item, replies = _read_line(row, line, where)
+    for where, item, replies in _entries(path):
         if item not in known:
             raise DataError(
                 f"{where}: the id {quoted(item)} is not among the {len(known)} items of this data set; "
@@ -99,6 +103,18 @@ def read_replies(path: Path | ZipPath, known: Collection[str]) -> dict[str, Item
     if not found:
         raise DataError(f"{path} holds no reply")
     return found
+
+
+def _entries(path: Path | ZipPath) -> Iterator[tuple[str, str, ItemReplies]]:
+    """Yield (where it stands, id, replies) for each entry of a file."""
+    if isinstance(path, Path) and inspect_logs.is_log(path):
+        model = str(inspect_logs.read_header(path)["eval"].get("model"))
+        for item, texts in inspect_logs.read_texts(path).items():
+            yield str(path), item, ItemReplies(texts, model=model)
+        return
+    for line, row in json_lines(path):
+        where = f"{path}:{line}"
+        yield where, *_read_line(row, line, where)
 
 
 def _read_line(row: Mapping[str, Any], line: int, where: str) -> tuple[str, ItemReplies]:

@@ -8,10 +8,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from georefusal_task import inspect_logs
 from georefusal_task.core.errors import ConfigError, DataError
 from georefusal_task.replies import ItemReplies, read_replies
 
 _LOG_NAME = re.compile(r"(?P<date>.*?)_?samples_(?P<task>.+)\.jsonl$")
+_LM_EVAL_NAME = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[-.\d]+)\.jsonl")
 _SECRET = re.compile(r"key|token|secret|passw|auth|header|url|endpoint|proxy", re.IGNORECASE)
 _NAMES_THE_MODEL = ("pretrained", "model", "model_version", "model_name", "model_id", "path", "engine", "peft", "delta")
 
@@ -74,8 +76,8 @@ def find_logs(path: Path) -> list[Log]:
         if logs is not None:
             return sorted(logs, key=lambda log: (str(log.path), log.task or ""))
     raise ConfigError(
-        f"{path} is no run: expected a folder of the host's results (made with --log_samples), one of its "
-        '*_samples_*.jsonl, a JSONL file of {"id", "text"}, or a bundle'
+        f"{path} is no run: expected a harness's results (made with --log_samples), one of its sample logs, "
+        'an .eval file of inspect_ai, a JSONL file of {"id", "text"}, or a bundle'
     )
 
 
@@ -104,6 +106,50 @@ def _host_log(file: Path) -> Log:
     return Log(file, match["task"], meta, partial(read_replies, file))
 
 
+def _lm_eval_logs(path: Path) -> list[Log] | None:
+    """Read the folder of lm-evaluation-harness at any depth, one of its sample logs, or its results file."""
+    if path.is_dir():
+        files = sorted(path.rglob("samples_*.jsonl"))
+    elif path.name.startswith("results_") and path.suffix == ".json":
+        files = sorted(path.parent.glob(f"samples_*_{path.stem.removeprefix('results_')}.jsonl"))
+    else:
+        files = [path]
+    return [_lm_eval_log(file, match) for file in files if (match := _LM_EVAL_NAME.fullmatch(file.name))] or None
+
+
+def _lm_eval_log(file: Path, match: "re.Match[str]") -> Log:
+    results = file.with_name(f"results_{match['date']}.json")
+    recorded = _host_meta(_json_object(results), match["task"]) if results.is_file() else Meta()
+    meta = replace(recorded, harness="lm-eval", date=match["date"])
+    return Log(file, match["task"], meta, partial(read_replies, file))
+
+
+def _inspect_logs(path: Path) -> list[Log] | None:
+    """Read a folder of inspect_ai's logs at any depth, or one of them."""
+    files = sorted(path.rglob("*.eval")) if path.is_dir() else [path] if inspect_logs.is_log(path) else []
+    return [_inspect_log(file) for file in files] or None
+
+
+def _inspect_log(file: Path) -> Log:
+    header = inspect_logs.read_header(file)
+    run, generation = header["eval"], _part(header["plan"], "config")
+    seed = generation.get("seed")
+    arguments = _arguments(run.get("model_args"))
+    meta = Meta(
+        model=_text(run.get("model")),
+        harness="inspect_ai",
+        harness_version=_text(_part(run, "packages").get("inspect_ai")),
+        style="chat",
+        model_args={key: value for key, value in arguments.items() if not _SECRET.search(key) and "://" not in value},
+        generation=generation,
+        seed=seed if isinstance(seed, int) else None,
+        versions=_texts(_part(run, "packages")),
+        date=_text(run.get("created")),
+        **_ours(_part(run, "metadata")),
+    )
+    return Log(file, inspect_logs.task_of(file), meta, partial(read_replies, file))
+
+
 def _json_object(file: Path) -> dict[str, Any]:
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
@@ -117,7 +163,6 @@ def _json_object(file: Path) -> dict[str, Any]:
 def _host_meta(results: Mapping[str, Any], task: str) -> Meta:
     """Return what the host's results file records; a part that has another shape than expected counts as unrecorded."""
     config, task_config = _part(results, "config"), _part(_part(results, "configs"), task)
-    ours = _part(task_config, "metadata")
     arguments = _arguments(config.get("model_args"))
     source = _text(results.get("model_source")) or _text(config.get("model"))
     backend = _text(config.get("model_backend")) or ""
@@ -129,21 +174,29 @@ def _host_meta(results: Mapping[str, Any], task: str) -> Meta:
         model=_shortened(named) if named else f"{source} ({told_apart})" if source and told_apart else source,
         revision=shown.get("revision"),
         harness="lmms-eval",
-        harness_version=_text(results.get("lmms_eval_version")),
+        harness_version=_version(_part(task_config, "metadata"), results),
         backend=source,
         style=next((style for style in ("chat", "simple") if backend.endswith(f"({style})")), None),
         model_args={key: _shortened(value) for key, value in shown.items()},
         generation=_part(task_config, "generation_kwargs"),
         seed=seed if isinstance(seed, int) else None,
         dtype=shown.get("dtype") or shown.get("torch_dtype"),
-        data_digest=_text(ours.get("data_digest")),
-        data_revision=_text(ours.get("data_revision")),
-        prompt=_text(ours.get("prompt")),
-        prompt_sha256=_text(ours.get("prompt_sha256")),
-        reader=_text(ours.get("reader")),
-        image_encoding=_text(ours.get("image_encoding")),
-        versions={name: version for name, version in _part(ours, "versions").items() if isinstance(version, str)},
+        versions=_texts(_part(_part(task_config, "metadata"), "versions")),
+        **_ours(_part(task_config, "metadata")),
     )
+
+
+def _version(ours: Mapping[str, Any], results: Mapping[str, Any]) -> str | None:
+    """Return the host's version; what lmms-eval calls its own may be branch@commit of any repository around it."""
+    recorded = _text(_part(ours, "versions").get("lmms-eval"))
+    stated = _text(results.get("lmms_eval_version")) or _text(results.get("lm_eval_version"))
+    return recorded or (None if stated and "@" in stated else stated)
+
+
+def _ours(metadata: Mapping[str, Any]) -> dict[str, str | None]:
+    """Return what our task left in its metadata, whatever the harness."""
+    names = ("data_digest", "data_revision", "prompt", "prompt_sha256", "reader", "image_encoding")
+    return {name: _text(metadata.get(name)) for name in names}
 
 
 def _part(whole: Mapping[str, Any], key: str) -> dict[str, Any]:
@@ -153,6 +206,10 @@ def _part(whole: Mapping[str, Any], key: str) -> dict[str, Any]:
 
 def _text(value: object) -> str | None:
     return value if isinstance(value, str) and value else None
+
+
+def _texts(values: Mapping[str, Any]) -> dict[str, str]:
+    return {name: value for name, value in values.items() if isinstance(value, str)}
 
 
 def _arguments(given: object) -> dict[str, str]:
@@ -180,5 +237,11 @@ def _bundle(path: Path) -> list[Log] | None:
     return bundle_logs(path)
 
 
-READERS: dict[str, Reader] = {"bundle": _bundle, "lmms-eval": _host_logs, "replies": _reply_file}
-"""Name -> reader, asked in this order; another harness adds its own before `replies`, which takes any file."""
+READERS: dict[str, Reader] = {
+    "inspect_ai": _inspect_logs,  # before bundles, which are archives too
+    "bundle": _bundle,
+    "lm-eval": _lm_eval_logs,
+    "lmms-eval": _host_logs,
+    "replies": _reply_file,
+}
+"""Name -> reader, asked in this order; another harness adds its own before `lmms-eval`, which takes any folder."""
