@@ -10,7 +10,7 @@ from pathlib import Path
 
 from georefusal_task import data as loader
 from georefusal_task.benchmarks.refusal import Summary, summarise, summarise_forced
-from georefusal_task.core.errors import ConfigError
+from georefusal_task.core.errors import ConfigError, DataError
 from georefusal_task.core.records import Reason, Row
 from georefusal_task.data import Benchmark
 from georefusal_task.replies import ItemReplies, score_replies
@@ -162,7 +162,11 @@ class _Scorer:
     def run(self, log: Log, task: str) -> Run:
         spec = get_task(task, own_set=self._data is not None)
         benchmark = self._benchmark(spec)
-        replies = log.read(benchmark.by_id)
+        doubts = _doubts(log.meta, spec, benchmark)
+        try:
+            replies = log.read(benchmark.by_id)
+        except DataError as error:
+            raise DataError("; ".join([str(error), *doubts])) from None
         rows = sorted(score_replies(benchmark.by_id, replies, spec.asks.reply), key=lambda row: row.id)
         models = sorted({said.model for said in replies.values() if said.model})
         meta = log.meta if log.meta.model else replace(log.meta, model=", ".join(models) or None)
@@ -175,7 +179,7 @@ class _Scorer:
             benchmark=benchmark,
             meta=meta,
             provenance=self._provenance,
-            warnings=tuple(_doubts(meta, spec, benchmark)),
+            warnings=(*benchmark.warnings, *doubts),
             path=log.path,
         )
 
@@ -190,7 +194,7 @@ class _Scorer:
 
 def _doubts(meta: Meta, spec: TaskSpec, benchmark: Benchmark) -> list[str]:
     """Return what does not fit between what the run recorded and what it is scored with."""
-    found = [*benchmark.warnings]
+    found = []
     if meta.data_digest not in (None, benchmark.digest):
         found.append(f"the run saw the data {meta.data_digest[:12]} but is scored with {benchmark.digest[:12]}")
     if meta.prompt_sha256 not in (None, spec.asks.sha256):

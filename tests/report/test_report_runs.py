@@ -62,6 +62,17 @@ def test_what_the_host_recorded_is_kept_and_secrets_are_not(tmp_path: Path, twin
     assert "sk-1234" not in repr(run.meta)
 
 
+def test_the_commit_of_a_repository_around_the_host_is_not_its_version(tmp_path: Path, twin: Benchmark) -> None:
+    place = write_host(tmp_path, {MAIN: texts(oracle, N)}, metadata={"versions": {"torch": "2.13.0", "other": 1}})
+    results = next(place.glob("*_results.json"))
+    results.write_text(results.read_text().replace('"0.7.3"', '"main@1234567"'))
+    meta = load_run(place, data=twin).meta
+    assert meta.harness_version is None
+    assert meta.versions == {"torch": "2.13.0"}
+    recorded = write_host(tmp_path / "b", {MAIN: texts(oracle, N)}, metadata={"versions": {"lmms-eval": "0.7.4"}})
+    assert load_run(recorded, data=twin).meta.harness_version == "0.7.4"
+
+
 def test_a_model_on_disk_is_named_without_the_machine(tmp_path: Path, twin: Benchmark) -> None:
     run = load_run(write_host(tmp_path, {MAIN: texts(oracle, N)}, model="/home/ann/models/lab/big-7b"), data=twin)
     assert run.name == "lab/big-7b"
@@ -198,6 +209,12 @@ def test_places_that_are_no_run(tmp_path: Path, twin: Benchmark) -> None:
     (tmp_path / "x.json").write_text("{}")
     with pytest.raises(ConfigError, match="is no run"):
         load_run(tmp_path / "x.json", data=twin)
+
+
+def test_other_data_are_named_where_an_id_is_unknown(tmp_path: Path, twin: Benchmark) -> None:
+    place = write_host(tmp_path, {MAIN: {"A-00": "x"}}, metadata={"data_digest": "f" * 64})
+    with pytest.raises(DataError, match=r"'A-00' is not among.*saw the data ffffffffffff"):
+        load_run(place, data=twin)
 
 
 def test_a_damaged_results_file_is_named(tmp_path: Path, twin: Benchmark) -> None:
