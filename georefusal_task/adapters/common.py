@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from georefusal_task.benchmarks.refusal import Summary, summarise, summarise_forced
@@ -25,7 +26,7 @@ def spec_of(prompt: str = "default", variant: Variant = "main", data: str | None
     return TaskSpec(name, prompt, variant, mini)
 
 
-def load(spec: TaskSpec, folder: str | None = None) -> Benchmark:
+def load(spec: TaskSpec, folder: Path | str | None = None) -> Benchmark:
     """Return the items of a task; what the loader doubts goes to the log.
 
     Raises:

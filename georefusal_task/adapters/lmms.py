@@ -4,21 +4,21 @@ Task files name everything here by its absolute path, which the host resolves by
 `<task>_metadata` of every task in the table are made on demand, and nothing is loaded while the host lists its tasks.
 """
 
-import logging
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from georefusal_task import data
+from georefusal_task.adapters.common import described, load
 from georefusal_task.adapters.lmms_metrics import carried, metric_list
 from georefusal_task.adapters.lmms_register import tasks_dir
 from georefusal_task.benchmarks.prompts import get_prompt
 from georefusal_task.benchmarks.refusal import score_one
 from georefusal_task.core.errors import GeoRefusalError
 from georefusal_task.core.records import Case, Label
-from georefusal_task.core.reply import READER, read_reply
+from georefusal_task.core.reply import read_reply
+from georefusal_task.data import Benchmark
 from georefusal_task.tasks_table import TASKS, TaskSpec, Variant
 from georefusal_task.variants import show, shown_cases
 
@@ -37,7 +37,7 @@ class Doc(TypedDict):
     label: str
 
 
-_loaded: dict["HostTask", data.Benchmark] = {}
+_loaded: dict["HostTask", Benchmark] = {}
 """What the metadata of a task was made from, kept until its documents are asked for."""
 
 
@@ -58,15 +58,7 @@ class HostTask:
                 raise
             # its own command would bury the message under a traceback and exit with 0
             sys.exit(f"error: {error}")
-        return {
-            "version": self.spec.asks.version,
-            "prompt": self.spec.asks.id,
-            "prompt_sha256": self.spec.asks.sha256,
-            "variant": self.spec.variant,
-            "data_digest": benchmark.digest,
-            "data_revision": benchmark.revision,
-            "reader": READER,
-        }
+        return described(self.spec, benchmark)
 
     def docs(self, placeholder: "Dataset") -> "Dataset":  # noqa: ARG002
         """Return the items as the host's documents, in place of the one placeholder row of the task file."""
@@ -87,13 +79,10 @@ class HostTask:
             ]
         )
 
-    def _load(self) -> data.Benchmark:
+    def _load(self) -> Benchmark:
         """Return the items as they are now: in a long-lived process the folder may have changed since the last run."""
-        benchmark = data.load_mini() if self.spec.mini else data.load(self.folder)
-        for warning in benchmark.warnings:
-            logging.getLogger(__name__).warning("%s: %s", self.spec.name, warning)
-        _loaded[self] = benchmark
-        return benchmark
+        _loaded[self] = load(self.spec, self.folder)
+        return _loaded[self]
 
 
 def __getattr__(name: str) -> Any:

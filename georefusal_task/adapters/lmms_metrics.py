@@ -10,7 +10,8 @@ from dataclasses import asdict
 from functools import lru_cache
 from typing import Any
 
-from georefusal_task.benchmarks.refusal import Summary, scalar, summarise, summarise_forced
+from georefusal_task.adapters.common import summed_up
+from georefusal_task.benchmarks.refusal import Summary, scalar
 from georefusal_task.benchmarks.refusal_metrics import FORCED_METRICS, METRICS, Metric
 from georefusal_task.core.errors import DataError
 from georefusal_task.core.records import Row
@@ -82,9 +83,7 @@ def _aggregation(name: str) -> Callable[[Sequence[Carrier]], float | None]:
 def _summary(spec: TaskSpec, rows: tuple[Row, ...]) -> Summary | None:
     """Return the summary of a run; None, said once, when its rows contradict each other: the replies must be kept."""
     try:
-        if spec.asks.reply == "yes_no":
-            return summarise_forced(rows)
-        return summarise(rows, grey=spec.variant == "grey")
+        return summed_up(spec, rows)
     except DataError as error:
         logging.getLogger(__name__).error("no figures for this run: %s", error)
         return None

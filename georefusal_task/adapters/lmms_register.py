@@ -12,7 +12,7 @@ import importlib.util
 import inspect
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -62,9 +62,13 @@ class _WhenImported(importlib.abc.MetaPathFinder):
         if fullname != _HOST_MODULE:
             return None
         sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(fullname)
-        if spec is not None and spec.loader is not None:
-            spec.loader.exec_module = _then_wrap(spec.loader.exec_module)  # type: ignore[method-assign, assignment]
+        try:
+            spec = importlib.util.find_spec(fullname)
+            loader: Any = spec and spec.loader
+            loader.exec_module = _then_wrap(loader.exec_module)
+        except Exception as error:  # noqa: BLE001 - the host must come up, whatever it has changed
+            warn(error)
+            return None
         return spec
 
 
@@ -93,15 +97,10 @@ def _wrap(host: ModuleType) -> None:
         if switched_off() or not asked.arguments.get("include_defaults", True):
             return index
         try:
-            return _with_ours(index, original(self, include_path=[str(tasks_dir())], include_defaults=False))
+            return {**original(self, include_path=[str(tasks_dir())], include_defaults=False), **index}
         except Exception as error:  # noqa: BLE001 - the host must come up, whatever it has changed
             warn(error)
             return index
 
     setattr(initialize_tasks, _MARK, True)
     host.TaskManager.initialize_tasks = initialize_tasks
-
-
-def _with_ours(index: Mapping[str, Any], ours: Mapping[str, Any]) -> dict[str, Any]:
-    """Return both indexes as one; a name that the host already has stays the host's."""
-    return {**ours, **index}
