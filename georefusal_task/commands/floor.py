@@ -12,6 +12,9 @@ from georefusal_task.commands._common import reports_errors
 @reports_errors
 def floor(
     *,
+    task: Annotated[
+        str | None, typer.Option("--task", help="Task whose items to take: georefusalbench_mini, or one of your own.")
+    ] = None,
     data: _report.Data = None,
     provenance: _report.Provenance = None,
     output: Annotated[
@@ -32,11 +35,13 @@ def floor(
     from georefusal_task.replies import made_from
     from georefusal_task.report.floor import question_only_floor, reply_lines
     from georefusal_task.report.provenance import load_provenance
+    from georefusal_task.tasks_table import DEFAULT_TASK, get_task
 
     for out in (output, json):
         _report.check_out(out)
-    benchmark = loader.load(data)
-    run = question_only_floor(benchmark, load_provenance(provenance) if provenance else None)
+    spec = get_task(task or DEFAULT_TASK, own_set=data is not None)
+    benchmark = loader.load_mini() if spec.mini and data is None else loader.load(data)
+    run = question_only_floor(benchmark, load_provenance(provenance) if provenance else None, spec)
     _report.warn([run])
     if output:
         output.write_text(reply_lines(run), encoding="utf-8")

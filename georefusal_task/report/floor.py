@@ -25,11 +25,14 @@ if TYPE_CHECKING:
 
 NAME = "question-only floor"
 FOLDS = 10
+MAIN = TaskSpec(DEFAULT_TASK)
 
 Texts = npt.NDArray[np.str_]
 
 
-def question_only_floor(benchmark: Benchmark, provenance: Mapping[str, Provenance] | None = None) -> Run:
+def question_only_floor(
+    benchmark: Benchmark, provenance: Mapping[str, Provenance] | None = None, spec: TaskSpec = MAIN
+) -> Run:
     """Return the floor as a run: every item predicted by a classifier that was trained on other groups of items.
 
     The classifier is logistic regression (C = 10) on TF-IDF weights of words and pairs of words; 10 folds, fewer where
@@ -58,7 +61,6 @@ def question_only_floor(benchmark: Benchmark, provenance: Mapping[str, Provenanc
         item.case.id: ItemReplies((_reply(verdict, said),), confidence=confidence, model=NAME)
         for item, verdict, said, confidence in zip(items, verdicts, answers, sure, strict=True)
     }
-    spec = TaskSpec(DEFAULT_TASK)
     rows = sorted(score_replies(benchmark.by_id, replies), key=lambda row: row.id)
     return Run(
         name=NAME,

@@ -72,6 +72,40 @@ class Leaderboard:
         }
 
 
+@dataclass(frozen=True)
+class _Arena:
+    """What every model is judged by."""
+
+    items: Sequence[str]
+    sample: Sample
+    contests: Sequence[Pair]
+    against: Mapping[str, Mapping[str, Standing]]
+    size: int
+    """Number of ranked models."""
+
+    def entry(self, run: Run, marks: tuple[str, ...], declared: str) -> Entry:
+        """Return the line of a ranked model."""
+        stands = Counter(pair.standing(run.name) for pair in self.contests if run.name in (pair.first, pair.second))
+        return Entry(
+            name=run.name,
+            kind="model",
+            n=run.n,
+            figures=self.figures(run),
+            rank=1 + stands["worse"],
+            worst_rank=self.size - stands["better"],  # one without a common item may stand anywhere
+            against={bar: found[run.name] for bar, found in self.against.items() if run.name in found},
+            marks=marks,
+            declared=declared,
+        )
+
+    def figures(self, run: Run) -> Figures:
+        """Return the figures of a run, with the intervals that the sample of all items asks for."""
+        present = np.array([item in run.by_id for item in self.items], dtype=np.bool_)
+        rows = [run.by_id[item] for item in self.items if item in run.by_id]
+        found = estimates(Outcomes.of(rows), self.sample.at(present), FIGURES)
+        return {name: found[name] for name in FIGURES}
+
+
 def rank(
     runs: Sequence[Run],
     *,
@@ -105,27 +139,25 @@ def rank(
     columns = [column(run, items) for run in shown]
     answerable = np.array([Verdict.ANSWER in label.accept for label in labels], dtype=np.bool_)
     bars = [Column(ALWAYS_ANSWER, np.ones_like(answerable), answerable)] + ([column(floor, items)] if floor else [])
-    against = {bar.name: standings(columns, bar, sample) for bar in bars}
-    contests = pairs(columns, sample)
+    arena = _Arena(
+        items, sample, pairs(columns, sample), {bar.name: standings(columns, bar, sample) for bar in bars}, len(shown)
+    )
 
-    entries = [
-        _model(run, contests, against, sample, items, (*reasons[run.name], *_marks(run)), declared) for run in shown
-    ]
+    entries = [arena.entry(run, (*reasons[run.name], *_marks(run)), declared.get(run.name, "")) for run in shown]
+    references = {
+        ALWAYS_ANSWER: always_answer(labels),
+        "random verdict": uniform_guess(labels),
+        "people (review votes)": people(labels, first.provenance, sample),
+        **({floor.name: arena.figures(floor)} if floor else {}),
+    }
     entries += [
-        Entry(name, "reference", figures["accept_acc"].n, figures)
-        for name, figures in (
-            (ALWAYS_ANSWER, always_answer(labels)),
-            ("random verdict", uniform_guess(labels)),
-            ("people (review votes)", people(labels, first.provenance, sample)),
-            (floor.name if floor else "", _figures(floor, sample, items) if floor else {}),
-        )
-        if figures
+        Entry(name, "reference", figures["accept_acc"].n, figures) for name, figures in references.items() if figures
     ]
     entries.sort(key=lambda entry: (-(entry.figures["accept_acc"].value or 0), entry.kind, entry.name))
     return Leaderboard(
         entries=(*entries, *(_withheld(run, declared) for run in runs if run not in shown)),
-        pairs=tuple(contests),
-        notes=tuple(_notes(runs, contests, forced=any(reasons.values()))),
+        pairs=tuple(arena.contests),
+        notes=tuple(_notes(runs, arena.contests, forced=any(reasons.values()))),
         meta={
             "task": first.task,
             "n_total": first.n_total,
@@ -159,37 +191,6 @@ def _reasons(runs: Sequence[Run], *, force: bool) -> dict[str, list[str]]:
     return reasons
 
 
-def _model(
-    run: Run,
-    contests: Sequence[Pair],
-    against: Mapping[str, Mapping[str, Standing]],
-    sample: Sample,
-    items: Sequence[str],
-    marks: tuple[str, ...],
-    declared: Mapping[str, str],
-) -> Entry:
-    stands = Counter(pair.standing(run.name) for pair in contests if run.name in (pair.first, pair.second))
-    return Entry(
-        name=run.name,
-        kind="model",
-        n=run.n,
-        figures=_figures(run, sample, items),
-        rank=1 + stands["worse"],
-        worst_rank=1 + stands["worse"] + stands["not told apart"],
-        against={bar: found[run.name] for bar, found in against.items() if run.name in found},
-        marks=marks,
-        declared=declared.get(run.name, ""),
-    )
-
-
-def _figures(run: Run, sample: Sample, items: Sequence[str]) -> Figures:
-    """Return the figures of a run, with the intervals that the sample of all items asks for."""
-    present = [item for item in items if item in run.by_id]
-    own = sample.at(np.array([item in run.by_id for item in items], dtype=np.bool_))
-    found = estimates(Outcomes.of([run.by_id[item] for item in present]), own, FIGURES)
-    return {name: found[name] for name in FIGURES}
-
-
 def _marks(run: Run) -> list[str]:
     marks = [warning for warning in run.warnings if warning not in run.benchmark.warnings]
     if run.n < run.n_total:
@@ -217,6 +218,8 @@ def _notes(runs: Sequence[Run], contests: Sequence[Pair], *, forced: bool) -> li
         notes.append(
             "Partial runs are tested on the items that both models have; their accept_acc is over other items."
         )
+    if len({run.meta.style for run in runs if run.meta.style}) > 1:
+        notes.append("Chat and simple backends feed images differently: scores of the two kinds are not comparable.")
     if any((run.host_error_share or 0) > MANY_FAILED for run in runs):
         notes.append(
             f"Runs with more than {MANY_FAILED:.0%} of failed requests are withheld: run those requests again."

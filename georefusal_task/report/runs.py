@@ -108,7 +108,7 @@ def load_run(
     data: Data = None,
     task: str | None = None,
     name: str | None = None,
-    provenance: Path | Mapping[str, Provenance] | None = None,
+    provenance: Path | str | Mapping[str, Provenance] | None = None,
 ) -> Run:
     """Return the finished run at `path`, with its variants where the same place holds them.
 
@@ -135,13 +135,13 @@ def load_runs(
     *,
     data: Data = None,
     task: str | None = None,
-    provenance: Path | Mapping[str, Provenance] | None = None,
+    provenance: Path | str | Mapping[str, Provenance] | None = None,
 ) -> list[Run]:
     """Return the runs of every model at the paths, in their order, each with its variants and a name of its own.
 
     Arguments and errors as for `load_run`.
     """
-    known = load_provenance(provenance) if isinstance(provenance, Path) else provenance or {}
+    known = load_provenance(Path(provenance)) if isinstance(provenance, str | Path) else provenance or {}
     scorer = _Scorer(data, known)
     runs = []
     for path in map(Path, paths):

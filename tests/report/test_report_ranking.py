@@ -147,7 +147,17 @@ def test_partial_runs_are_marked_and_tested_on_common_items(runs: list[Run]) -> 
     assert entry.marks == (f"partial: 50 of {N} items",)
     assert any("Partial" in note for note in board.notes)
     apart = [replace(some(runs[1], list(runs[1].by_id)[50:]), name="rest"), part]
-    assert rank(apart).pairs == ()
+    board = rank(apart)
+    assert board.pairs == ()
+    assert set(ranks(board).values()) == {(1, 2)}  # either may be the better one
+
+
+def test_ways_of_feeding_a_model_are_told_apart(runs: list[Run]) -> None:
+    styled = [
+        replace(run, meta=replace(run.meta, style=style)) for run, style in zip(runs, ("chat", "simple"), strict=False)
+    ]
+    assert any("not comparable" in note for note in rank(styled).notes)
+    assert not any("not comparable" in note for note in rank(styled[:1]).notes)
 
 
 def test_other_data_and_prompts_are_refused(runs: list[Run], twin: Benchmark, tmp_path: Path) -> None:
