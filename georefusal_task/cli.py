@@ -9,13 +9,21 @@ import typer
 from georefusal_task import __version__
 from georefusal_task.commands import (
     _common,
+    bundle,
     check_data,
+    cite,
+    compare,
     doctor,
     export,
+    floor,
+    leaderboard,
     make_task,
     parse,
+    power,
+    report,
     score,
     tasks_path,
+    verify,
 )
 
 app = typer.Typer(
@@ -34,6 +42,14 @@ app.command("parse")(parse.parse)
 app.command("score")(score.score)
 app.command("export")(export.export)
 app.command("make-task")(make_task.make_task)
+app.command("report")(report.report)
+app.command("compare")(compare.compare)
+app.command("leaderboard")(leaderboard.leaderboard)
+app.command("floor")(floor.floor)
+app.command("power")(power.power)
+app.command("bundle")(bundle.bundle)
+app.command("verify")(verify.verify)
+app.command("cite")(cite.cite)
 
 
 def _show_version(asked: bool) -> None:
