@@ -6,7 +6,7 @@ from typing import Literal
 _PREFIX = r"(?:(?:the\s{1,3})?(?:final\s{1,3}|my\s{1,3})?answer(?:\s{1,3}is|\s{0,3}[:=]){1,2}[\s\"'`*_:]{0,8})?"
 _LEADING = re.compile(
     rf"[\s\"'`*_(\[>#-]{{0,8}}{_PREFIX}(?:\*\*)?(yes|no)\b"
-    r"(?=[^\S\n]*(?:\Z|[^\w\s]|\n)|\s{1,3}(?:there|it|the|this|that|these|those|they|i)\b)",
+    r"(?=[^\S\n]*(?:\Z|[^\w\s?]|\n)|\s{1,3}(?:there|it|the|this|that|these|those|they|i)\b)",
     re.IGNORECASE,
 )
 _WORD = re.compile(r"(?<![\w'’-])(yes|no)(?![\w'’-])", re.IGNORECASE)

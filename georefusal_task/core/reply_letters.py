@@ -5,14 +5,17 @@ import re
 from georefusal_task.core.records import Reason
 from georefusal_task.core.reply_labels import LABEL, LETTERS, Outcome, letter, several
 
-_END = r"(?=[\s\"'`*_]{0,6}(?:\Z|[\n.,;:!)\]}]))"
-_STATED = re.compile(
-    # "Answer: C", "the answer is (C)", "my choice: C because"; "answer: A ship" names no option
-    rf"\b(?i:answer|verdict)(?:\s{{1,3}}(?i:is)\b|[\s\"'`*_]{{0,4}}[:=])[\s\"'`*_:(\[]{{0,8}}(?:([B-F])(?!\w)|(A)(?!\w){_END})"
-    rf"|\b(?i:option|choice|letter)(?:\s{{1,3}}(?i:is)\b)?[\s\"'`*_:=(\[]{{1,8}}([A-F])(?!\w)"
-    r"|\\boxed\s{0,3}\{\s{0,3}(?:\\(?:text|mathrm|textbf|mathbf)\s{0,3}\{\s{0,3})?\(?([A-F])(?!\w)"
+_GAP = r"[\s\"'`*_:=(\[]{0,8}"
+_END = r"(?=[\s\"'`*_]{0,6}(?:\Z|[\n.,;:!)\]}]))"  # an A that goes on is a word: "answer: A ship"
+_LETTER = rf"(?:[B-F](?!\w)|[b-f](?!\w){_END}|A(?!\w){_END})"
+_CHOSEN = re.compile(
+    rf"(?:\b(?i:answer|verdict)(?:\s{{1,3}}(?i:is)\b|[\s\"'`*_]{{0,4}}[:=]){_GAP}"  # "Answer: C", "the answer is (C)"
+    rf"|\b(?i:option|choice|letter|choose)\b(?:\s{{1,3}}(?i:is)\b)?{_GAP}"  # "my choice is C", "option C"
+    r"|\\boxed\s{0,3}\{\s{0,3}(?:\\(?:text|mathrm|textbf|mathbf)\s{0,3}\{\s{0,3})?\(?)"
+    rf"({_LETTER}(?:[\s\"'`*_)\]]{{0,4}}(?:[,/|&]|or\b|and\b){_GAP}{_LETTER})*)"
 )
 _OPTION_LINE = re.compile(rf"[\s\"'`*_]{{0,6}}(?:\(([A-F])\)|([A-F])[.):])[\s\"'`*_]{{0,6}}(?:({LABEL})|\s|\Z)")
+_ENUMERATION = re.compile(r"\W*(?:[A-F](?:\W|or|and)*+)+")
 
 
 def read_letter(text: str) -> Outcome | None:
@@ -20,28 +23,21 @@ def read_letter(text: str) -> Outcome | None:
 
     The word "A" in a sentence is no letter.
     """
-    alone = letter(text)
-    if alone:
-        return alone
-    chosen = [LETTERS[next(filter(None, match))] for match in _STATED.findall(text)]
-    lines = [line for line in text.split("\n") if line.strip()]
-    options = [option for line in lines if (option := _option(line))]
+    if len(text) < 100 and ((alone := letter(text)) or _ENUMERATION.fullmatch(text)):
+        return alone or several(map(LETTERS.get, re.findall("[A-F]", text)), otherwise=Reason.CONFLICT)
+    chosen: list[Outcome] = [
+        LETTERS[found.upper()] for stated in _CHOSEN.findall(text) for found in re.findall(r"\b[A-Fa-f]\b", stated)
+    ]
+    options = [option for line in text.split("\n") if (option := _option(line))]
     if len(set(options)) == len(LETTERS):  # the prompt's own list, restated
-        options = []
-        if not chosen:
-            return Reason.ECHO
-    if not lines or not (chosen or options):
-        return None
-    return several([*chosen, *options], otherwise=Reason.CONFLICT)
+        return several(chosen, otherwise=Reason.ECHO)
+    return several([*chosen, *options], otherwise=Reason.CONFLICT) if chosen or options else None
 
 
 def _option(line: str) -> Outcome | None:
     """Return the verdict of a line such as "C", "C. text" or "(C) LABEL"; CONFLICT when letter and label disagree."""
-    alone = letter(line) if line.strip()[-1:].isupper() or not line.strip()[:1].isalpha() else None
-    if alone:
-        return alone
     match = _OPTION_LINE.match(line)
     if match is None:
-        return None
+        return letter(line) if line.isupper() else None
     verdict = LETTERS[match[1] or match[2]]
     return verdict if match[3] in (None, verdict) else Reason.CONFLICT

@@ -24,8 +24,8 @@ about 0.1 s for this much at worst."""
 _MARKS = re.compile(r"""[{}\[\]"'“”:,\\]""")
 
 _QUOTES = "“”„‟«»"
-_AFTER_MARK = "|".join(rf"(?<=[{{\[,:]\s{{{n}}})" for n in range(13))
-_CURLY_QUOTE = re.compile(rf"(?:{_AFTER_MARK})[{_QUOTES}]|[{_QUOTES}](?=\s{{0,12}}[:,}}\]])")
+_BEHIND_MARK = "|".join(rf"(?<=[{{\[,:]\s{{{n}}}[{_QUOTES}])" for n in range(13))
+_CURLY_QUOTE = re.compile(rf"[{_QUOTES}](?:(?=\s{{0,12}}[:,}}\]])|{_BEHIND_MARK})")
 _TO_ASCII = str.maketrans(
     {chr(0xFF01 + i): chr(0x21 + i) for i in range(94) if not chr(0x21 + i).isalnum()}
     | dict.fromkeys("\xa0\u2007\u202f\u3000\ufeff", " ")
@@ -34,8 +34,9 @@ _TO_ASCII = str.maketrans(
 _ESCAPED_START = re.compile(r'\{(?:\\[nt]|\s){0,20}\\"')
 _PLAIN_START = re.compile(r'\{\s{0,20}"')
 
-_KEY = re.compile(
-    r"""[{}]|(?:(?<![A-Za-z0-9\\]["'`])(?<=["'`])|(?<=[{,\n;/])[ \t\r]{0,50}+)verdict["'`]?\s{0,50}+(?::|=>?)""",
+_TOKEN = re.compile(
+    r"""(?:\{\s*+\}\s*+)++|(?:\{\s*+(?=\{))*+\{|\}"""  # a run of empty objects, a run of opening braces, a closing one
+    r"""|(?:(?<![A-Za-z0-9\\]["'`])(?<=["'`])|(?<=[{,\n;/])[ \t\r]{0,50}+)verdict["'`]?\s{0,50}+(?::|=>?)""",
     re.IGNORECASE,
 )
 _CUT_START = re.compile(r"\{\s*+(?:['\"]|\Z)")
@@ -83,29 +84,40 @@ def broken_objects(text: str) -> tuple[Stretch | None, int | None]:
 
     Braces are matched without regard to quotes, since these may be what is broken.
     """
-    open_braces: list[int] = []
+    open_runs: list[list[int]] = []  # place of the last brace of a run, number of braces still open
+    depth = 0
     keys: dict[int, list[tuple[int, int]]] = {}
     closed: list[Stretch] = []
     deep: set[int] = set()
-    for token in _KEY.finditer(text):
+    for token in _TOKEN.finditer(text):
         at, end = token.span()
-        if text[at] == "{":
-            open_braces.append(at)
-        elif text[at] != "}":
-            if open_braces:
-                keys.setdefault(open_braces[-1], []).append((at, end))
-                if len(open_braces) > MAX_DEPTH:
-                    deep.add(open_braces[-1])
-        elif open_braces and (start := open_braces.pop()) in keys:
-            while closed and closed[-1].start > start:
-                closed.pop()
-            closed.append(Stretch(start, end, keys.pop(start), True, start in deep))
+        if text[end - 1] == "{":
+            braces = 1 if end - at == 1 else text.count("{", at, end)
+            open_runs.append([end - 1, braces])
+            depth += braces
+        elif text[at] == "}":
+            if not open_runs:
+                continue
+            depth -= 1
+            run = open_runs[-1]
+            start = run[0]
+            run[1] -= 1
+            if not run[1]:
+                open_runs.pop()
+            if start in keys:
+                while closed and closed[-1].start > start:
+                    closed.pop()
+                closed.append(Stretch(start, end, keys.pop(start), True, start in deep))
+        elif open_runs and text[at] != "{":
+            keys.setdefault(open_runs[-1][0], []).append((at, end))
+            if depth > MAX_DEPTH:
+                deep.add(open_runs[-1][0])
     last = closed[-1] if closed else None
     if keys and (last is None or max(keys) > last.start):
         start = max(keys)
         last = Stretch(start, len(text), keys[start], False, start in deep)
     cut_starts = {match.start() for match in _CUT_START.finditer(text)}
-    return last, next((at for at in open_braces if at in cut_starts), None)
+    return last, next((at for at, _ in open_runs if at in cut_starts), None)
 
 
 def repair(text: str, stretch: Stretch, letters: bool) -> tuple[Outcome, Members]:
