@@ -1,6 +1,7 @@
 """The drawings of the report: intervals in groups, outcomes as bars, the plane, and refusal against severity."""
 
 from collections.abc import Sequence
+from textwrap import wrap
 
 import numpy as np
 
@@ -8,6 +9,7 @@ from georefusal_task.benchmarks.refusal import SMALL
 from georefusal_task.core.stats import Estimate
 from georefusal_task.report.curves import Curve
 from georefusal_task.report.figures import WIDTH, Axis, Drawing, percent_axis, run_class, short
+from georefusal_task.report.selective import Selective
 from georefusal_task.report.tables import figure
 
 OUTCOMES = ("right", "reason", "side", "unparsed")
@@ -72,8 +74,7 @@ def outcome_bars(rows: Sequence[tuple[str, Sequence[tuple[str, Sequence[int]]]]]
     )
     for kind, label in legend:
         drawing.add("rect", kind=f"bar {kind}", x=2, y=y, width=14, height=12)
-        lines = _wrapped(label, 56)
-        for line in lines:
+        for line in wrap(label, 56):
             drawing.text(22, y + 10, line, "label")
             y += 15
         y += 3
@@ -200,7 +201,31 @@ def severity_curves(curves: Sequence[tuple[int, Curve]], names: Sequence[str]) -
     return drawing
 
 
-def _wrapped(text: str, width: int) -> list[str]:
-    import textwrap
-
-    return textwrap.wrap(text, width)
+def risk_coverage(curves: Sequence[tuple[int, Selective]], names: Sequence[str]) -> Drawing:
+    """Return the share of errors among the most confident verdicts (y) against how many are accepted (x)."""
+    drawing = Drawing()
+    top = drawing.legend(names, 4) + 10
+    bottom, left, right = top + 200, 44.0, WIDTH - 12
+    x_axis, y_axis = Axis(0, 1, left, right), Axis(0, 1, bottom, top)
+    for step in range(0, 101, 25):
+        share = step / 100
+        drawing.line(x_axis(share), top, x_axis(share), bottom, "grid")
+        drawing.line(left, y_axis(share), right, y_axis(share), "grid")
+        drawing.text(x_axis(share), bottom + 16, str(step), "tick", "end" if step == 100 else "middle")
+        drawing.text(left - 6, y_axis(share) + 4, str(step), "tick", "end")
+    for run, curve in curves:
+        step = max(1, len(curve.coverage) // 120)
+        points = list(zip(curve.coverage, curve.risk, strict=True))
+        kept = [*points[:-1:step], points[-1]]
+        drawing.path([(x_axis(x), y_axis(y)) for x, y in kept], f"curve {run_class(run)}")
+        drawing.marker(x_axis(points[-1][0]), y_axis(points[-1][1]), run)
+    drawing.text((left + right) / 2, bottom + 34, "accepted, % of items, most confident first →", "label", "middle")
+    drawing.add(
+        "text",
+        "errors among them, % →",
+        kind="label",
+        transform=f"translate(12 {(top + bottom) / 2:.1f}) rotate(-90)",
+        text_anchor="middle",
+    )
+    drawing.height = bottom + 42
+    return drawing

@@ -9,6 +9,7 @@ from georefusal_task.core.records import Row, lever_family
 from georefusal_task.core.verdicts import VERDICTS, Verdict
 from georefusal_task.report.gallery_images import Images, thumbnails
 from georefusal_task.report.runs import Run
+from georefusal_task.report.texts import visible
 
 LONGEST_REPLY = 4_096
 """Bytes of UTF-8 that are kept of a raw reply; fewer where long replies would not leave room for the rest."""
@@ -38,12 +39,12 @@ def gallery(runs: Sequence[Run]) -> str:
     content: dict[str, Any] = {
         "verdicts": list(VERDICTS),
         "outcomes": list(OUTCOMES),
-        "runs": [run.name for run in runs],
+        "runs": [visible(run.name) for run in runs],
         "items": [
             {
                 "id": item.case.id,
                 "set": item.case.set,
-                "question": _clean(item.case.question),
+                "question": item.case.question,
                 "gold": item.label.gold,
                 "accept": list(item.label.accept),
                 "answer": item.label.answer,
@@ -91,7 +92,7 @@ def _said(runs: Sequence[Run], ids: Sequence[str], longest: int) -> dict[str, An
 
 def _reply(row: Row, text: int) -> list[Any]:
     said = -1 if row.verdict is None else VERDICTS.index(row.verdict)
-    return [said, OUTCOMES.index(outcome(row)), row.status.value, row.reason or "", _clean(row.answer[:40]), text]
+    return [said, OUTCOMES.index(outcome(row)), row.status.value, row.reason or "", row.answer[:40], text]
 
 
 def outcome(row: Row) -> str:
@@ -130,7 +131,7 @@ def _shown(images: Images) -> dict[str, Any]:
 
 def _encoded(content: dict[str, Any]) -> str:
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
-    return re.sub("[<>&\u2028\u2029]", lambda found: _ESCAPED[found[0]], text)
+    return re.sub("[<>&\u2028\u2029]", lambda found: _ESCAPED[found[0]], _clean(text))
 
 
 def _size(content: dict[str, Any]) -> int:

@@ -15,6 +15,7 @@ from georefusal_task.report.page_groups import groups, provenance, variants
 from georefusal_task.report.page_headline import headline
 from georefusal_task.report.page_parts import Note, Part, Section
 from georefusal_task.report.page_scores import categories, detection, replies
+from georefusal_task.report.page_selective import selection
 from georefusal_task.report.runs import Run
 from georefusal_task.report.tables import UNDEFINED, Table
 from georefusal_task.report.texts import visible
@@ -43,6 +44,7 @@ def render(runs: Sequence[Run], *, floor: Run | None = None) -> str:
         groups(runs),
         variants(runs),
         provenance(runs),
+        selection(runs),
         replies(runs),
     ]
     script, style = _assets(SCRIPTS), _assets(STYLES)

@@ -231,7 +231,7 @@ def _pairs(runs: Sequence[Run]) -> list[Part]:
             ("Run", "Paired by", "Pairs", "Consistent", "told apart", "answers both", "refuses both", "other"),
             tuple(rows),
             (
-                "Consistent: the LOW items of a pair are answered, its MEDIUM and HIGH ones refused. No constant does that.",
+                "Consistent: its LOW items are answered, its MEDIUM and HIGH ones refused, which no constant does.",
                 "Items that the review turned round are left out.",
             ),
             frozenset({0, 1}),

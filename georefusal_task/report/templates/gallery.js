@@ -27,7 +27,7 @@
   const fill = (name, options, all) => {
     const select = form.elements[name];
     select.append(new Option(all, ""), ...options.map(([value, text]) => new Option(text, value)));
-    if (options.length < 2) select.closest("label").hidden = true;
+    if (options.length < 2) select.parentElement.hidden = true;
   };
   const distinct = (key) => [...new Set(data.items.map((item) => item[key]).filter(Boolean))].sort().map((value) => [value, value]);
 
@@ -38,8 +38,9 @@
   fill("category", distinct("category"), "any");
   fill("lever", distinct("lever"), "any");
   fill("intensity", distinct("intensity"), "any");
-  form.elements.agree.closest("label").hidden = runs.length < 2;
+  fill("agree", runs.length < 2 ? [] : [["no", "disagree"], ["yes", "agree"]], "all");
   form.hidden = false;
+  document.getElementById("no-script").hidden = true;
 
   const matching = () => {
     const want = Object.fromEntries(new FormData(form));
@@ -67,16 +68,14 @@
   const raw = (reply) => {
     const box = make("details");
     box.append(make("summary", "", "Raw reply"));
-    box.addEventListener("toggle", () => {
-      if (box.childElementCount > 1) return;
-      const [start, omitted, end] = data.texts[reply[5]];
-      const text = make("pre", "", start);
-      text.dir = "auto";
-      text.tabIndex = 0;
-      if (omitted) text.append(make("span", "cut", `… ${omitted.toLocaleString("en")} characters left out …`), end);
-      if (!start && !end) text.append(make("span", "cut", "(empty)"));
-      box.append(text);
-    });
+    const [start, omitted, end] = data.texts[reply[5]];
+    const text = make("pre", "", start);
+    text.dir = "auto";
+    text.tabIndex = 0;
+    text.setAttribute("aria-label", "Raw reply");
+    if (omitted) text.append(make("span", "cut", `… ${omitted.toLocaleString("en")} characters left out …`), end);
+    if (!start && !end) text.append(make("span", "cut", "(empty)"));
+    box.append(text);
     return box;
   };
 
