@@ -1,5 +1,6 @@
 """The baselines as classes: what they reply, in which form, and that a misspelt argument does not pass."""
 
+import importlib
 import json
 from collections import Counter
 from types import SimpleNamespace
@@ -81,6 +82,8 @@ def test_another_benchmarks_task_is_refused_by_name() -> None:
 
 
 def test_the_plugin_names_classes_that_exist() -> None:
-    for name, class_name in lmms_plugin.BASELINES.items():
+    for name, (kind, path) in lmms_plugin.MODELS.items():
+        module, _, class_name = path.rpartition(".")
+        model = getattr(importlib.import_module(f"georefusal_task.adapters.{module}"), class_name)
         assert name.startswith("georefusal_")
-        assert issubclass(getattr(lmms_models, class_name), lmms_models.Baseline)
+        assert model.is_simple == (kind == "simple"), "the host refuses a model of the other kind"

@@ -121,7 +121,8 @@ def test_the_wait_for_the_hosts_import_ends_with_it(tmp_path: Path, monkeypatch:
     monkeypatch.syspath_prepend(tmp_path)
     for name in [name for name in sys.modules if name.split(".")[0] == "lmms_eval"]:
         monkeypatch.delitem(sys.modules, name)
-    before = list(sys.meta_path)
+    before = [finder for finder in sys.meta_path if type(finder).__name__ != "_WhenImported"]  # another test's
+    monkeypatch.setattr(sys, "meta_path", before.copy())
     lmms_register.install()
     lmms_register.install()
     assert len(sys.meta_path) == len(before) + 1
