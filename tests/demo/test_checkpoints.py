@@ -36,3 +36,8 @@ def test_an_existing_checkpoint_is_replaced_and_nothing_is_left_beside_it(tmp_pa
 def test_an_unknown_family_is_named_with_those_that_exist(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"'gpt'.*internvl.*qwen2_5_vl"):
         make_checkpoint("gpt", tmp_path / "x")
+
+
+def test_a_path_that_the_host_would_split_is_refused() -> None:
+    with pytest.raises(ConfigError, match="comma"):
+        FAMILIES["llava"].model_args(Path("/data/a,b/checkpoint"))

@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from georefusal_task.benchmarks.prompts import PROMPTS
@@ -64,7 +64,13 @@ class Family:
     make: Callable[["PreTrainedTokenizerFast", str], tuple["PreTrainedModel", "ProcessorMixin"]]
 
     def model_args(self, checkpoint: Path) -> str:
-        """Return the host's `--model_args` for a checkpoint of this family."""
+        """Return the host's `--model_args` for a checkpoint of this family.
+
+        Raises:
+            ConfigError: the host would split the path, since it splits its arguments at commas.
+        """
+        if "," in str(checkpoint):
+            raise ConfigError(f"{checkpoint} has a comma in it, which lmms-eval's --model_args cannot carry")
         return f"pretrained={checkpoint},{self.args}"
 
 
@@ -244,9 +250,10 @@ def make_checkpoint(family: str, directory: Path, seed: int = 0) -> Path:
     model, processor = recipe.make(tokenizer, CHAT_TEMPLATE.replace("IMAGE", recipe.image))
     model.generation_config.update(eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id)
     directory.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = Path(mkdtemp(prefix=f".{directory.name}-", dir=directory.parent))
-    model.save_pretrained(unfinished)
-    processor.save_pretrained(unfinished)
-    shutil.rmtree(directory, ignore_errors=True)
-    unfinished.rename(directory)
+    with TemporaryDirectory(prefix=f".{directory.name}-", dir=directory.parent) as unfinished:
+        made = Path(unfinished, directory.name)
+        model.save_pretrained(made)
+        processor.save_pretrained(made)
+        shutil.rmtree(directory, ignore_errors=True)
+        made.rename(directory)
     return directory

@@ -49,12 +49,14 @@ def evaluate(line: Sequence[str], output: Path, task: str, label: str) -> HostRu
     """Return the finished run of one command line, which writes into `output`; what it prints goes to a log there.
 
     Raises:
-        HostFailedError: no results for the task were written; quotes the end of the log.
+        HostFailedError: the host is not installed, or wrote no results for the task; quotes the end of its log.
     """
+    program = Path(sysconfig.get_path("scripts")) / line[0]
+    if not program.exists():
+        raise HostFailedError(f"{program} does not exist; install the host with: pip install 'georefusal[lmms]'")
     shutil.rmtree(output, ignore_errors=True)
     output.mkdir(parents=True)
     log = output / LOG
-    program = Path(sysconfig.get_path("scripts")) / line[0]
     # a tiny model gains nothing from threads, and loses a factor of thirty where cores are shared
     environment = os.environ | {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", "OMP_NUM_THREADS": "1"}
     with log.open("w", encoding="utf-8") as out:
