@@ -114,8 +114,8 @@ def _read_yes_no(text: str, in_thought: bool) -> Reply:
     """Return a reply to the prompt that forces a yes or no."""
     for start, _ in reversed(scan(text).spans):
         for members in objects(STRICT.decode_at(text, start)[0], "answer"):
-            answer = read_yes_no(_text(_member(members, "answer")))
-            outcome = Verdict.ANSWER if answer else Reason.NO_VERDICT
+            value = next(value for key, value in reversed(members) if key.lower() == "answer")
+            outcome = Verdict.ANSWER if _answer(value) in ("yes", "no") else Reason.NO_VERDICT
             return _reply(outcome, Status.JSON, members, truncated=in_thought)
     answer = read_yes_no(text)
     if answer is None:
@@ -154,10 +154,6 @@ def _answer(value: Any) -> str:
     if text.lower() in ("true", "false"):
         return "yes" if text.lower() == "true" else "no"
     return read_yes_no(text) or text
-
-
-def _member(members: Members, name: str) -> Any:
-    return next((value for key, value in reversed(members) if key.lower() == name), None)
 
 
 def _text(value: Any) -> str:

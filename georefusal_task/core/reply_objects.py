@@ -1,7 +1,7 @@
 """The first two tiers of the reader: the last JSON object that has a `verdict` key, as it stands or mended."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from georefusal_task.core.records import Reason, Status
@@ -43,25 +43,39 @@ class Search:
 def search(text: str, letters: bool = False) -> Search:
     """Return the object that decides a reply; with `letters`, the options A to F are verdicts too."""
     scanned = scan(text)
-    candidates = _candidates(text, scanned, STRICT, letters) or _encoded(text, scanned, letters)
     cut, deep = scanned.cut is not None, scanned.deep
-    text, start = _without(text, scanned), None
-    if not deep and (not candidates or "verdict" in text.lower()):
-        text = normalise(text if candidates else unescape(text))
-        scanned = scan(text, LOOSE)
-        candidates += _candidates(text, scanned, LOOSE, letters)
-        cut, deep = cut or scanned.cut is not None, scanned.deep
-        text = _without(text, scanned)
-        stretch, start = broken_objects(text)
-        # A broken object with no end may be one that was dropped for a better one; that does not make it the last.
-        last_end = max((c.end for c in candidates), default=0)
-        if stretch and (stretch.end if stretch.closed else stretch.start) >= last_end:
-            candidates.append(Candidate(stretch.end, *repair(text, stretch, letters)))
-    found = _last(candidates)
-    corrected = found is not None and any(
-        c.outcome is not found.outcome and isinstance(c.outcome, Verdict) for c in candidates
-    )
-    return Search(found, corrected, cut or start is not None, deep, text[:start])
+    candidates = _candidates(text, scanned, STRICT, letters)
+    rest = _without(text, scanned)
+    if not candidates and (encoded := _encoded(text, scanned, letters)):
+        return _result(encoded, cut, deep, rest)
+    if deep or (candidates and "verdict" not in rest.lower()):
+        return _result(candidates, cut, deep, rest)
+
+    text = normalise(rest if candidates else unescape(rest))
+    scanned = scan(text, LOOSE)
+    candidates += _candidates(text, scanned, LOOSE, letters)
+    rest = _without(text, scanned)
+    stretch, dangling = broken_objects(rest)
+    # A broken object without an end may have been dropped for a better one: it is the last only if it begins last.
+    place = 0 if stretch is None else stretch.end if stretch.closed else stretch.start
+    if stretch and all(place >= candidate.end for candidate in candidates):
+        candidates.append(Candidate(stretch.end, *repair(rest, stretch, letters)))
+    candidates.sort(key=lambda candidate: candidate.end)
+    cut = cut or scanned.cut is not None or dangling is not None
+    return _result(candidates, cut, scanned.deep, rest[:dangling])
+
+
+def _result(candidates: list[Candidate], truncated: bool, deep: bool, prose: str) -> Search:
+    """Return the object that closes last; one that was mended or cut off counts only for the verdict that it gives."""
+    left = list(candidates)
+    while len(left) > 1 and left[-1].status is Status.REPAIRED and isinstance(left[-1].outcome, Reason):
+        last, previous = left.pop(), left[-1].outcome
+        if last.partial and isinstance(previous, Verdict) and not previous.startswith(last.partial.upper()):
+            left.append(last)  # it was about to take the earlier verdict back
+            break
+    found = left[-1] if left else None
+    corrected = any(isinstance(c.outcome, Verdict) and c.outcome is not left[-1].outcome for c in left)
+    return Search(found, corrected, truncated, deep, prose)
 
 
 def _candidates(text: str, scanned: Scan, grammar: Grammar, letters: bool) -> list[Candidate]:
@@ -101,8 +115,7 @@ def _encoded(text: str, scanned: Scan, letters: bool) -> list[Candidate]:
     for _ in range(_MAX_ENCODED):
         inner = [value for value in values if isinstance(value, str) and "verdict" in value.lower()]
         for value in inner:
-            # Whatever follows in the text itself closes later than this one, hence the place 0.
-            found += [replace(c, end=0) for c in _candidates(value, scan(value), STRICT, letters) if not c.partial]
+            found += [c for c in _candidates(value, scan(value), STRICT, letters) if c.status is Status.JSON]
         values = [_decoded(value) for value in inner if value.lstrip()[:1] == '"']
     return found
 
@@ -135,13 +148,3 @@ def _without(text: str, scanned: Scan) -> str:
         pieces += [text[at:start], '""'.ljust(end - start)]
         at = end
     return "".join((*pieces, text[at:]))
-
-
-def _last(candidates: list[Candidate]) -> Candidate | None:
-    """Return the object that closes last; one that was mended or cut off counts only for the verdict that it gives."""
-    ordered = sorted(candidates, key=lambda candidate: candidate.end)
-    while len(ordered) > 1 and ordered[-1].status is Status.REPAIRED and isinstance(ordered[-1].outcome, Reason):
-        last, previous = ordered.pop(), ordered[-1].outcome
-        if last.partial and isinstance(previous, Verdict) and not previous.startswith(last.partial.upper()):
-            return last  # it was about to take the earlier verdict back
-    return ordered[-1] if ordered else None

@@ -24,7 +24,7 @@ _MORE = re.compile(rf"[\s\"'`*_}}]{{0,6}}(?:[|/,;&>]|\bor\b|\band\b)[\s\"'`*_]{{
 _UNSURE_AFTER = re.compile(r"[\s\"'`*_.]{0,6}(?:\?|\b(?:if|when|unless|only)\b)")
 _UNSURE_BEFORE = re.compile(r"\b(?:if|whether|unless)\b[^.!?\n]*\Z", re.IGNORECASE)
 _REST_OF_LINE = re.compile(r"[^\n]*")
-_DECORATION = " \t\r\"'`*_.,:;!()[]<>#-•"
+_DECORATION = " \t\r\"'`*_.,:;!()[]<>#"
 _FENCE = re.compile(r"\s*```\w*\s*")
 
 
