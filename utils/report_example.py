@@ -75,7 +75,7 @@ def scripted(labels: list[Label]) -> Iterator[dict[str, Any]]:
         yield {
             "id": label.id,
             "text": _in_some_form(said, verdict, number),
-            "confidence": round(draw.uniform(0.5, 0.99) if verdict == label.gold else draw.uniform(0.3, 0.9), 2),
+            "confidence": round(draw.uniform(0.6, 0.99) if verdict == label.gold else draw.uniform(0.2, 0.8), 2),
             "model": "scripted model (knows the labels)",
             "input_size": [96, 96],
         }

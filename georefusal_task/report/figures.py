@@ -105,7 +105,8 @@ class Figure:
     beware: str
     """What not."""
     data: Table
-    wide: bool = False
+    is_open: bool = False
+    """The data are shown without being asked for."""
 
 
 def run_class(run: int) -> str:

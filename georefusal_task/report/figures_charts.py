@@ -8,7 +8,7 @@ import numpy as np
 from georefusal_task.benchmarks.refusal import SMALL
 from georefusal_task.core.stats import Estimate
 from georefusal_task.report.curves import Curve
-from georefusal_task.report.figures import WIDTH, Axis, Drawing, percent_axis, run_class, short
+from georefusal_task.report.figures import WIDTH, Anchor, Axis, Drawing, percent_axis, run_class, short
 from georefusal_task.report.selective import Selective
 from georefusal_task.report.tables import figure
 
@@ -172,7 +172,8 @@ def _cross(drawing: Drawing, x_axis: Axis, y_axis: Axis, run: int, answers: Esti
 def severity_curves(curves: Sequence[tuple[int, Curve]], names: Sequence[str]) -> Drawing:
     """Return one family: each item as a stroke at its severity, above refused and below answered, and fitted curves."""
     drawing = Drawing()
-    top = drawing.legend(names, 4) + 14
+    band = 9.0 * len(curves) + 4  # a row of strokes for each run, above and below
+    top = drawing.legend(names, 4) + band
     bottom, left, right = top + 150, 40.0, WIDTH - 12
     values = [value for _, curve in curves for value in curve.values]
     low, high = min(values), max(values)
@@ -181,13 +182,14 @@ def severity_curves(curves: Sequence[tuple[int, Curve]], names: Sequence[str]) -
     for step in (0, 50, 100):
         drawing.line(left, y_axis(step / 100), right, y_axis(step / 100), "reference" if step == 50 else "grid")
         drawing.text(left - 6, y_axis(step / 100) + 4, f"{step} %", "tick", "end")
-    for value, anchor in ((low, "start"), (high, "end")):
-        drawing.text(x_axis(value), bottom + 34, f"{value:.3g}", "tick", "start" if anchor == "start" else "end")
+    ends: tuple[tuple[float, Anchor], ...] = ((low, "start"), (high, "end"))
+    for value, anchor in ends:
+        drawing.text(x_axis(value), bottom + band + 14, f"{value:.3g}", "tick", anchor)
     for place, (run, curve) in enumerate(curves):
         kind = f"interval {run_class(run)}"
         for value, refused in zip(curve.values, curve.refused, strict=True):
-            x, y = x_axis(value), top - 9 - 3 * place if refused else bottom + 9 + 3 * place
-            drawing.line(x, y - 4, x, y + 4, kind)
+            x, y = x_axis(value), top - 9 * (place + 1) if refused else bottom + 9 * (place + 1)
+            drawing.line(x, y - 3, x, y + 3, kind)
         if curve.fit:
             grid = np.linspace(low - margin, high + margin, 60)
             heights = curve.fit.at(grid)
@@ -196,8 +198,8 @@ def severity_curves(curves: Sequence[tuple[int, Curve]], names: Sequence[str]) -
         if curve.half is not None:
             drawing.marker(x_axis(curve.half), y_axis(0.5), run, 4.5)
     measure = short(curves[0][1].measure, 40)
-    drawing.text((left + right) / 2, bottom + 34, f"{measure} →", "label", "middle")
-    drawing.height = bottom + 42
+    drawing.text((left + right) / 2, bottom + band + 14, f"{measure} →", "label", "middle")
+    drawing.height = bottom + band + 22
     return drawing
 
 

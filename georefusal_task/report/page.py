@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 from georefusal_task.benchmarks.refusal import METRICS
 from georefusal_task.core.errors import ConfigError
 from georefusal_task.report.gallery import gallery
-from georefusal_task.report.page_groups import groups, provenance, variants
+from georefusal_task.report.page_groups import groups, variants
 from georefusal_task.report.page_headline import headline
 from georefusal_task.report.page_parts import Note, Part, Section
+from georefusal_task.report.page_provenance import provenance
 from georefusal_task.report.page_scores import categories, detection, replies
 from georefusal_task.report.page_selective import selection
 from georefusal_task.report.runs import Run

@@ -1,16 +1,13 @@
-"""The sections that part the items: by intensity, lever, batch and origin; by what was shown; by what was measured."""
+"""The sections that part the items by intensity, lever, batch and origin, and the runs by what was shown and asked."""
 
 from collections.abc import Callable, Sequence
 
 from georefusal_task.benchmarks.refusal import FORCED_METRICS, SMALL
 from georefusal_task.core.records import Intensity, Row
 from georefusal_task.core.stats import Estimate
-from georefusal_task.report.curves import curve, paired_consistency
-from georefusal_task.report.effective import by_effective_pixels
 from georefusal_task.report.figures import Figure
-from georefusal_task.report.figures_charts import dots, severity_curves
-from georefusal_task.report.page_parts import DRAWN, Note, Part, Section, drawn_note, grouped, of, shown
-from georefusal_task.report.provenance import Provenance, is_measured, severities
+from georefusal_task.report.figures_charts import dots
+from georefusal_task.report.page_parts import DRAWN, Part, Section, always_answering, drawn_note, grouped, of, shown
 from georefusal_task.report.runs import Run
 from georefusal_task.report.tables import UNDEFINED, Table
 
@@ -41,11 +38,11 @@ def groups(runs: Sequence[Run]) -> Section:
     for breakdown, title in _TITLES.items():
         found = [(run, run.summary.by.get(breakdown, {})) for run in runs]
         if any(groups_ for _, groups_ in found):
-            parts.append(_table(title, breakdown.replace("_", " ").capitalize(), found))
+            parts.append(breakdown_table(title, breakdown.replace("_", " ").capitalize(), found))
     for title, field in (("By modality", "modality"), ("By source of the image", "source")):
         found = [(run, grouped(run, _known(run, field), tuple(NAMES))) for run in runs]
         if any(groups_ for _, groups_ in found):
-            parts.append(_table(title, field.capitalize(), found))
+            parts.append(breakdown_table(title, field.capitalize(), found))
     return Section(
         "groups",
         "Where it fails",
@@ -64,7 +61,8 @@ def _known(run: Run, field: str) -> Callable[[Row], str | None]:
     return value
 
 
-def _table(title: str, what: str, found: Sequence[tuple[Run, Groups]]) -> Table:
+def breakdown_table(title: str, what: str, found: Sequence[tuple[Run, Groups]]) -> Table:
+    """Return a table with a row per group and run; `what` names the groups."""
     order = list(dict.fromkeys(group for _, groups_ in found for group in groups_))
     rows = [
         (group, run.name, str(groups_[group]["accept_acc"].n), *(shown(groups_[group].get(name)) for name in NAMES))
@@ -137,6 +135,7 @@ def variants(runs: Sequence[Run]) -> Section | None:
             rows.append((run.name, task.removeprefix("georefusalbench_"), str(other.n), *figures))
         rows += _prompts(run)
     parts: list[Part] = [
+        _variants_figure(runs),
         Table(
             "Variants beside the main run, per cent with 95 % interval",
             ("Run", "Variant", "n", *titles),
@@ -146,7 +145,7 @@ def variants(runs: Sequence[Run]) -> Section | None:
                 "grey: a good model says that information is missing, so answering is bad.",
             ),
             frozenset({0, 1}),
-        )
+        ),
     ]
     if forced:
         parts.append(
@@ -167,6 +166,39 @@ def variants(runs: Sequence[Run]) -> Section | None:
     )
 
 
+def _variants_figure(runs: Sequence[Run]) -> Figure:
+    def shortened(task: str) -> str:
+        return task.removeprefix("georefusalbench_")
+
+    of_run = [
+        {"main": run} | {shortened(task): other for task, other in run.variants.items() if not other.is_forced}
+        for run in runs
+    ]
+    order = list(dict.fromkeys(name for variants_ in of_run for name in variants_))
+    members = [
+        (name, [(number, of(found[name], "accept_acc")) for number, found in enumerate(of_run) if name in found])
+        for name in order
+    ]
+    return Figure(
+        "variants",
+        "Accepted verdicts by what was shown and asked",
+        dots(
+            [(name, [one for one in ones if one[0] < DRAWN]) for name, ones in members],
+            [run.name for run in runs[:DRAWN]] if len(runs) > 1 else (),
+            reference=always_answering(runs),
+        ),
+        conclude="What is left without the image (noimage) or with another (shuffled) comes from the wording alone.",
+        beware="A grey image is no blind baseline: there a good model refuses nearly everything, and so falls short of "
+        "always answering." + drawn_note(runs),
+        data=Table(
+            "Accepted verdicts, per cent with 95 % interval",
+            ("Variant", "Run", "n", "Accepted"),
+            tuple((name, runs[number].name, str(one.n), shown(one)) for name, ones in members for number, one in ones),
+            left=frozenset({0, 1}),
+        ),
+    )
+
+
 def _prompts(run: Run) -> list[tuple[str, ...]]:
     """Return one row with the range of accept_acc over the prompts, where there is more than one."""
     others = [other for other in run.variants.values() if other.spec.variant == "main" and not other.is_forced]
@@ -176,102 +208,3 @@ def _prompts(run: Run) -> list[tuple[str, ...]]:
         return []
     reach = f"{100 * min(known):.1f} to {100 * max(known):.1f}"
     return [(run.name, f"{len(known)} prompts, min to max", str(run.n), reach, *[UNDEFINED] * 6)]
-
-
-def provenance(runs: Sequence[Run]) -> Section | None:
-    """Return what the making of the items adds; None where neither provenance nor an anchor is known."""
-    parts = [*_measured(runs), *_pairs(runs), *_curves(runs), *by_effective_pixels(runs)]
-    if not parts:
-        return None
-    counts = {len(set(run.clusters.values())) for run in runs if run.clusters}
-    lead = "Joined to the finished runs by id; no model has seen any of it."
-    if counts:
-        clusters = " and ".join(map(str, sorted(counts)))
-        lead += f" All intervals and tests of this page take items of one base together, as {clusters} clusters."
-    return Section("provenance", "What was done to the images", lead, parts)
-
-
-def _measured(runs: Sequence[Run]) -> list[Part]:
-    def anchor(run: Run) -> Callable[[Row], str | None]:
-        told = {True: "measured", False: "consensus", None: None}
-        labels, records = run.benchmark.by_id, run.provenance
-        return lambda row: told[is_measured(labels[row.id].label, records.get(row.id))]
-
-    found = [(run, grouped(run, anchor(run), tuple(NAMES))) for run in runs]
-    if not any(groups_ for _, groups_ in found):
-        return []
-    table = _table("By what the label rests on", "Label", found)
-    return [
-        Note(
-            "Measured labels rest on pixels or geometry; the others on rules or on verifiers who agreed. A model that "
-            "does well on consensus labels alone may share the verifiers' habits."
-        ),
-        table,
-    ]
-
-
-def _pairs(runs: Sequence[Run]) -> list[Part]:
-    found = [(run, paired_consistency(run)) for run in runs]
-    rows = [
-        (
-            run.name,
-            pairs.paired_by,
-            str(pairs.consistent.n),
-            shown(pairs.consistent),
-            *map(str, pairs.outcomes.values()),
-        )
-        for run, pairs in found
-        if pairs
-    ]
-    if not rows:
-        return []
-    return [
-        Table(
-            "Paired consistency, per cent with 95 % interval",
-            ("Run", "Paired by", "Pairs", "Consistent", "told apart", "answers both", "refuses both", "other"),
-            tuple(rows),
-            (
-                "Consistent: its LOW items are answered, its MEDIUM and HIGH ones refused, which no constant does.",
-                "Items that the review turned round are left out.",
-            ),
-            frozenset({0, 1}),
-        )
-    ]
-
-
-def _curves(runs: Sequence[Run]) -> list[Part]:
-    labels = [item.label for item in runs[0].benchmark.items]
-    known: dict[str, Provenance] = {}
-    for run in runs:
-        known.update(run.provenance)
-    parts: list[Part] = []
-    for family, severity in severities(labels, known).items():
-        drawn = [(number, curve(run, family, severity)) for number, run in enumerate(runs)]
-        drawn = [(number, one) for number, one in drawn if one.fit]
-        if not drawn:
-            continue
-        rows = []
-        for number, one in drawn:
-            reach = one.fit.half_interval if one.fit and one.half is not None else None
-            share = f"{sum(one.refused)}/{len(one.refused)}"
-            half = UNDEFINED if one.half is None else f"{one.half:.3g}"
-            interval = f"{reach[0]:.3g} to {reach[1]:.3g}" if reach else UNDEFINED
-            rows.append((runs[number].name, str(len(one.values)), share, half, interval, str(one.unparsed)))
-        parts.append(
-            Figure(
-                f"curve-{len(parts)}",
-                f"{family}: refusal against {severity.measure}",
-                severity_curves(drawn[:DRAWN], [runs[number].name for number, _ in drawn[:DRAWN]]),
-                conclude="A steep curve sees the evidence go; the marker stands where half is refused. Strokes above "
-                "and below are single items, refused and answered.",
-                beware="Much from few items: the fit is penalised so that it stays finite, and drawn, not proven. No "
-                "marker means that the point lies beyond what was measured.",
-                data=Table(
-                    f"Refusal of {family} by {severity.measure}",
-                    ("Run", "n", "Refused", "50 % point", "95 % interval", "No verdict"),
-                    tuple(rows),
-                    ("A dash for the interval: the slope is too uncertain for there to be one.",),
-                ),
-            )
-        )
-    return parts

@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 
 from georefusal_task.report.comparable import MANY_FAILED
-from georefusal_task.report.figures import Figure
+from georefusal_task.report.figures import MARKERS, Figure
 from georefusal_task.report.figures_charts import dots
 from georefusal_task.report.page_parts import (
     DRAWN,
     Note,
     Part,
     Section,
+    always_answering,
     of,
     percent,
     shown,
@@ -25,23 +26,22 @@ def headline(runs: Sequence[Run], floor: Run | None) -> Section:
     """Return accept_acc of every run against always answering, with all that speaks against taking it at its word."""
     notes: list[Part] = [Note(verdict_on(run), "result") for run in runs[:DRAWN]]
     notes += [Note(text, "warning") for text in warnings(runs)]
-    names = [run.name for run in runs]
-    reference = _labels_reference(runs)
+    drawn = [(run.name, [(number, of(run, "accept_acc"))]) for number, run in enumerate(runs)]
+    if floor:
+        drawn.append((floor.name, [(MARKERS - 1, of(floor, "accept_acc"))]))
     figure_ = Figure(
         "headline",
         "Accepted verdicts against always answering",
         dots(
-            [
-                (name, [(number, of(run, "accept_acc"))])
-                for number, (name, run) in enumerate(zip(names, runs, strict=True))
-            ],
-            reference=reference,
+            drawn,
+            reference=always_answering(runs),
         ),
         conclude="How far each model stands from always answering, and how well that is known. Whether it can be "
         "chance is for the test to say, in the sentences above.",
         beware="Whether two models differ: intervals of two models may overlap although a paired test tells them "
         "apart. Use georefusal compare.",
         data=_headline_table(runs, floor),
+        is_open=True,
     )
     return Section(
         "headline",
@@ -91,12 +91,6 @@ def warnings(runs: Sequence[Run]) -> list[str]:
                 f"The {what} differs between runs ({', '.join(sorted(told))}): differences may not be the models'."
             )
     return list(dict.fromkeys(found))
-
-
-def _labels_reference(runs: Sequence[Run]) -> tuple[str, float] | None:
-    labels = [item.label for item in runs[0].benchmark.items]
-    share = always_answer(labels)["accept_acc"].value if labels else None
-    return None if share is None else (f"always answering, {100 * share:.1f} % of all items", share)
 
 
 def _headline_table(runs: Sequence[Run], floor: Run | None) -> Table:

@@ -13,6 +13,7 @@ from georefusal_task.core.sampling import Mask, Sample
 from georefusal_task.core.stats import Estimate, undefined
 from georefusal_task.core.verdicts import VERDICTS, Verdict
 from georefusal_task.report.figures import Figure
+from georefusal_task.report.references import always_answer
 from georefusal_task.report.runs import Run
 from georefusal_task.report.tables import UNDEFINED, Table, figure
 
@@ -140,6 +141,13 @@ def _rate(sample: Sample, hits: Mask, among: Mask) -> Estimate:
     if not 0 < n < SMALL:
         return sample.rate(hits, among)
     return Estimate(None, None, None, n, f"counts only, n < {SMALL}", count=int((hits & among).sum()))
+
+
+def always_answering(runs: Sequence[Run]) -> tuple[str, float] | None:
+    """Return name and place of the line that a drawing of accept_acc is read against; None without items."""
+    labels = [item.label for item in runs[0].benchmark.items]
+    share = always_answer(labels)["accept_acc"].value if labels else None
+    return None if share is None else (f"always answering, {100 * share:.1f} % of all items", share)
 
 
 def drawn_note(runs: Sequence[Run]) -> str:

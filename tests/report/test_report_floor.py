@@ -93,6 +93,19 @@ def test_labels_of_one_kind_and_few_items() -> None:
         question_only_floor(Benchmark((), "d" * 64, "made up"))
 
 
+def test_yes_and_no_are_learnt_from_known_answers_alone() -> None:
+    """Unknown answers are no third answer."""
+    whole = benchmark(100, words)
+    items = tuple(
+        Item(i.case, i.label.model_copy(update={"answer": None}), i.image_sha256)
+        if number % 4 == 0 and number % 12
+        else i
+        for number, i in enumerate(whole.items)
+    )
+    run = question_only_floor(Benchmark(items, "d" * 64, "made up"))
+    assert {row.answer for row in run.rows if row.answerable} == {"yes", "no"}
+
+
 def test_without_gold_answers_no_yes_or_no_is_made_up() -> None:
     bare = benchmark(40, words)
     items = tuple(Item(i.case, i.label.model_copy(update={"answer": None}), i.image_sha256) for i in bare.items)

@@ -100,10 +100,10 @@ def test_measured_and_consensus_labels() -> None:
 
 
 def test_severity_is_the_measure_that_parts_the_labels() -> None:
-    """`noise` is as good as a coin; less `visible` means more to refuse."""
+    """`noise` says little; less `visible` means more to refuse."""
     labels = [label(f"A-{i}", "ANSWER" if i < 3 else "REFUSE_NONFACTUAL_QUERY") for i in range(6)]
     known = {
-        f"A-{i}": Provenance.model_validate({"id": f"A-{i}", "measurement": {"visible": 1 - i / 6, "noise": i % 2}})
+        f"A-{i}": Provenance.model_validate({"id": f"A-{i}", "measurement": {"visible": 1 - i / 6, "noise": i * 7 % 4}})
         for i in range(6)
     }
     found = severities(labels, known)["cloud"]

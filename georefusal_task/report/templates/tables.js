@@ -18,10 +18,12 @@
     return found[2] ? 100 * value / Number(found[2]) : value;
   };
 
-  const order = (a, b, down) => {
+  const words = new Intl.Collator("en", { numeric: true });
+  const byWord = (a, b, down) => down ? words.compare(b, a) : words.compare(a, b);
+  const byNumber = (a, b, down) => {
     const [x, y] = [number(a), number(b)];
     if (x !== null && y !== null) return down ? y - x : x - y;
-    if (x === null && y === null) return down ? b.localeCompare(a) : a.localeCompare(b);
+    if (x === null && y === null) return 0;
     return x === null ? 1 : -1; /* undefined stays below, either way */
   };
 
@@ -34,13 +36,15 @@
       button.append(...head.childNodes);
       head.append(button);
       button.addEventListener("click", () => {
-        const first = head.classList.contains("number") ? "descending" : "ascending";
+        const numeric = head.classList.contains("number");
+        const first = numeric ? "descending" : "ascending";
         const other = first === "descending" ? "ascending" : "descending";
         const now = head.getAttribute("aria-sort") === first ? other : first;
         heads.forEach((each) => each.removeAttribute("aria-sort"));
         head.setAttribute("aria-sort", now);
         const body = table.tBodies[0];
         const rows = [...body.rows];
+        const order = numeric ? byNumber : byWord;
         rows.sort((a, b) => order(a.cells[column].textContent, b.cells[column].textContent, now === "descending"));
         body.append(...rows);
         tell(`Sorted by ${button.textContent}, ${now}`);
