@@ -3,7 +3,7 @@
 import dataclasses
 import json
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -455,7 +455,7 @@ def test_a_box_shaped_cloud_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(sky, "bumps_field", boxes)
     real = FAMILIES["im_occlude"].pull
-    mutated = broken("im_occlude", monkeypatch, lambda *arguments: real(*arguments))
+    mutated = broken("im_occlude", monkeypatch, partial(real))
     with pytest.raises(AssertionError):
         check_outline_is_no_box(*mutated, "optical")
 

@@ -32,7 +32,7 @@ def scan_z(pixels: U8, targets: Sequence[Target]) -> list[float | None]:
     """
     shape: Shape = pixels.shape[0], pixels.shape[1]
     busy = cv2.integral(union([target.grown(1.6, 4) for target in targets], shape).view(np.uint8))
-    bands = cv2.split(pixels)[: 1 if is_grey(pixels) else 3]
+    bands = cv2.split(pixels.astype(np.float32))[: 1 if is_grey(pixels) else 3]
     windows = [_window(target, shape) for target in targets]
     found: dict[int, float | None] = {}
     for size in sorted({(h, w) for _, _, h, w in windows}):
@@ -46,7 +46,7 @@ def scan_z(pixels: U8, targets: Sequence[Target]) -> list[float | None]:
             for scale in SCALES:
                 kernel = max(1, int(size[1] * scale)), max(1, int(size[0] * scale))
                 rounding = _ROUNDING / (kernel[0] * kernel[1]) ** 0.5
-                means = cast("F32", cv2.blur(band.astype(np.float32), kernel, borderType=cv2.BORDER_REFLECT))
+                means = cast("F32", cv2.blur(band, kernel, borderType=cv2.BORDER_REFLECT))
                 best = np.maximum(best, _stand_out(means, [windows[i] for i in members], spots, size, rounding))
         found |= {i: float(z) for i, z in zip(members, best, strict=True)}
     return [found[i] for i in range(len(windows))]
@@ -91,22 +91,22 @@ def _stand_out(
     floor: smallest spread of these that is believed.
     """
     result = np.zeros(len(windows))
-    for sign in (1.0, -1.0):
-        signed = means if sign > 0 else -means
-        background = _grid_maxima(signed, size)[spots].astype(np.float64)
+    for extreme, sign in ((np.maximum, 1.0), (np.minimum, -1.0)):
+        background = sign * _grid_extremes(extreme, means, size)[spots].astype(np.float64)
         centre = float(np.median(background))
         spread = max(1.4826 * float(np.median(np.abs(background - centre))), floor)
-        own = [float(signed[y : y + h, x : x + w].max()) for y, x, h, w in windows]
+        own = [sign * float(extreme.reduce(means[y : y + h, x : x + w], axis=None)) for y, x, h, w in windows]
         result = np.maximum(result, (np.array(own) - centre) / spread)
     return result
 
 
-def _grid_maxima(values: F32, size: tuple[int, int]) -> F32:
-    """Maximum of every grid box of `_background`."""
-    (height, width), (rows, columns) = size, values.shape
-    step_y, step_x = max(height, 8), max(width, 8)
-    ny, nx = len(range(0, rows + 1 - height, step_y)), len(range(0, columns + 1 - width, step_x))
-    padded = np.full((ny * step_y, nx * step_x), -np.inf, dtype=np.float32)
-    usable = values[: ny * step_y, : nx * step_x]
-    padded[: usable.shape[0], : usable.shape[1]] = usable
-    return cast("F32", padded.reshape(ny, step_y, nx, step_x)[:, :height, :, :width].max(axis=(1, 3)))
+def _grid_extremes(extreme: np.ufunc, values: F32, size: tuple[int, int]) -> F32:
+    """Maximum or minimum of every grid box of `_background`."""
+    steps = [max(side, 8) for side in size]
+    boxes = [(n - side) // step + 1 for n, side, step in zip(values.shape, size, steps, strict=True)]
+    ends = [count * step for count, step in zip(boxes, steps, strict=True)]
+    beyond = [max(0, end - n) for end, n in zip(ends, values.shape, strict=True)]
+    if any(beyond):  # the last of boxes below 8 px; what is added lies between boxes
+        values = np.pad(values, [(0, beyond[0]), (0, beyond[1])])
+    tiles = values[: ends[0], : ends[1]].reshape(boxes[0], steps[0], boxes[1], steps[1])[:, : size[0], :, : size[1]]
+    return cast("F32", extreme.reduce(extreme.reduce(tiles, axis=1), axis=2))

@@ -12,7 +12,7 @@ from typing import TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from georefusal_build.arrays import F64
+from georefusal_build.arrays import F32, F64
 
 SCHEMA = "georefuse/1"
 
@@ -63,12 +63,12 @@ class Stream:
         """Return `options` in a random order."""
         return [options[i] for i in np.argsort(self.words(len(options)), kind="stable")]
 
-    def normal(self, shape: tuple[int, ...]) -> F64:
-        """Return standard normal values (Box-Muller)."""
+    def normal(self, shape: tuple[int, ...]) -> F32:
+        """Return standard normal values (Box-Muller), float32."""
         count = math.prod(shape)
         half = (count + 1) // 2
-        radius = np.sqrt(-2.0 * np.log(self._positive((half,))))
-        angle = 2.0 * np.pi * self.uniform((half,))
+        radius = np.sqrt(-2.0 * np.log(self._positive((half,)))).astype(np.float32)
+        angle = (2.0 * np.pi * self.uniform((half,))).astype(np.float32)
         return np.concatenate([radius * np.cos(angle), radius * np.sin(angle)])[:count].reshape(shape)
 
     def gamma(self, looks: int, shape: tuple[int, ...]) -> F64:

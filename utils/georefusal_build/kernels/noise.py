@@ -4,8 +4,8 @@ from typing import cast
 
 import numpy as np
 
-from georefusal_build.arrays import F32, F64, U8
-from georefusal_build.kernels.tones import from_light, per_band, to_light, to_u8
+from georefusal_build.arrays import F32, U8
+from georefusal_build.kernels.tones import from_light, median_dn, per_band, to_light, to_u8
 
 HAZE_EXPONENT = (0.8, 1.0, 1.25)
 """Haze optical depth of R, G, B relative to green (aerosol: it falls with wavelength)."""
@@ -14,12 +14,12 @@ HAZE_EXPONENT = (0.8, 1.0, 1.25)
 def add_speckle(pixels: U8, floor_db: float, speckle: F32) -> U8:
     """Return an amplitude image with a noise floor and fresh speckle: I' = (I + N0) * g, at the old mean amplitude.
 
-    floor_db: N0 over the scene's median intensity, dB. speckle: unit-mean intensity factors g, the image's shape or
-    (H, W).
+    floor_db: N0 over the scene's median intensity (at least a quarter DN), dB. speckle: unit-mean intensity factors g,
+    the image's shape or (H, W).
     """
     amplitude = pixels.astype(np.float32)
     intensity = amplitude * amplitude
-    floor = (float(np.median(intensity)) + 1e-6 * 255**2) * 10 ** (floor_db / 10)
+    floor = max(median_dn(pixels), 0.25) ** 2 * 10 ** (floor_db / 10)
     factors = speckle if speckle.ndim == pixels.ndim else per_band(speckle, pixels)
     noisy = np.sqrt((intensity + np.float32(floor)) * factors)
     return to_u8(noisy * np.float32(float(amplitude.mean()) / max(float(noisy.mean()), 1e-9)))
@@ -43,7 +43,7 @@ def haze(pixels: U8, transmission: float, airlight: float) -> U8:
     return to_u8(pixels.astype(np.float32) * t + np.float32(airlight) * (1 - t))
 
 
-def stripes(pixels: U8, gains: F64, offsets: F64) -> U8:
+def stripes(pixels: U8, gains: F32, offsets: F32) -> U8:
     """Return DN * gain + offset per column, as an uncalibrated push-broom array records it; gains, offsets: (W,)."""
     shape = (1, -1) if pixels.ndim == 2 else (1, -1, 1)
     return to_u8(

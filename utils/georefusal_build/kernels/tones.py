@@ -52,6 +52,12 @@ def is_grey(pixels: U8) -> bool:
     return all(np.array_equal(first, band) for band in others)
 
 
+def median_dn(pixels: U8) -> int:
+    """Return the lower median of all values."""
+    counts = np.cumsum(np.bincount(pixels.ravel(), minlength=256))
+    return int(np.searchsorted(counts, (counts[-1] + 1) // 2))
+
+
 def per_band(field: F32, pixels: Image) -> F32:
     """Return a field (H, W) in a shape that broadcasts against `pixels`."""
     return field if pixels.ndim == 2 else field[..., None]

@@ -48,7 +48,7 @@ def speckle_floor(subject: Subject, stream: Stream) -> Drowning:
 def sensor_noise(subject: Subject, stream: Stream) -> Drowning:
     """Return full wells in electrons, with a read noise of 2 electrons."""
     usual = stream.choice((40.0, 60.0, 90.0))
-    shot, dark = (stream.normal(subject.pixels.shape).astype(np.float32) for _ in range(2))
+    shot, dark = (stream.normal(subject.pixels.shape) for _ in range(2))
     ladder = [4000 / 2 ** (step / 2) for step in range(16)]
     return Drowning(lambda well: noise.sensor_noise(subject.pixels, well, 2.0, shot, dark), usual, [4000.0], ladder)
 
@@ -56,7 +56,7 @@ def sensor_noise(subject: Subject, stream: Stream) -> Drowning:
 def haze(subject: Subject, stream: Stream) -> Drowning:
     """Return transmissions of a haze, recorded by a sensor with 2 DN of grain."""
     usual, airlight = stream.choice((0.10, 0.15, 0.20)), stream.between(190, 235)
-    grain = (2 * stream.normal(subject.shape)).astype(np.float32)
+    grain = np.float32(2) * stream.normal(subject.shape)
 
     def render(transmission: float) -> U8:
         return noise.add_grain(noise.haze(subject.pixels, transmission, airlight).astype(np.float32), grain)
@@ -83,15 +83,26 @@ DROWNINGS: dict[str, Callable[[Subject, Stream], Drowning]] = {
 }
 
 
-def contrast(pixels: U8, subject: Subject, before: list[float | None]) -> Measurement:
-    """Return the anchors that tell whether a target still stands out; before: its scan_z on the clean image."""
-    values = luma(pixels)
-    pairs = [(t.patch(subject.shape).of(values), ring(t, subject.shape, RING).of(values)) for t in subject.targets]
-    margins = [peak_margin_db(*pair) for pair in pairs]
-    return Measurement({"scan_z": scan_z(pixels, subject.targets), "scan_z_before": before, "peak_margin_db": margins})
+class Contrast:
+    """Measures whether the targets of a subject still stand out; before: their scan_z on the clean image."""
+
+    def __init__(self, subject: Subject) -> None:
+        self._targets = subject.targets
+        self._before = _clean_contrast(subject)
+        self._patches = [target.patch(subject.shape) for target in subject.targets]
+        self._rings = [ring(target, subject.shape, RING) for target in subject.targets]
+
+    def measure(self, pixels: U8) -> Measurement:
+        """Return scan_z and peak margin of a rendered image."""
+        values = luma(pixels)
+        pairs = zip(self._patches, self._rings, strict=True)
+        margins = [peak_margin_db(inside.of(values), around.of(values)) for inside, around in pairs]
+        return Measurement(
+            {"scan_z": scan_z(pixels, self._targets), "scan_z_before": self._before, "peak_margin_db": margins}
+        )
 
 
-def clean_contrast(subject: Subject) -> list[float | None]:
+def _clean_contrast(subject: Subject) -> list[float | None]:
     """Return the scan_z of every target on the clean image.
 
     Raises:

@@ -1,5 +1,7 @@
 """Levers of GRANULARITY_MISMATCH that act on the image: sampling too coarse for what is asked."""
 
+import numpy as np
+
 from georefusal_build.kernels import noise, sampling
 from georefusal_build.levers.registry import Effect, Subject, Variant, lever
 from georefusal_build.outcomes import InapplicableError, Reason
@@ -27,7 +29,7 @@ def decimate(subject: Subject, stream: Stream, intensity: Intensity, variant: st
     """Sampling too coarse for the class at an unchanged image size; larger classes of the image stay answerable."""
     mtf = stream.between(0.15, 0.35)
     step = _step(subject, stream, intensity)
-    grain = (_GRAIN_SD * stream.normal(subject.shape)).astype("float32")
+    grain = np.float32(_GRAIN_SD) * stream.normal(subject.shape)
     coarse = (
         sampling.sample_area(subject.pixels, step)
         if variant == "box"

@@ -6,7 +6,7 @@ from georefusal_build.anchors import clipped_mask
 from georefusal_build.arrays import F32, Mask
 from georefusal_build.kernels import blocks, swath
 from georefusal_build.levers.blackout import over_instances, over_regions
-from georefusal_build.levers.drowning import DROWNINGS, clean_contrast, contrast
+from georefusal_build.levers.drowning import DROWNINGS, Contrast
 from georefusal_build.levers.exposure import expose
 from georefusal_build.levers.glint import draw_glint
 from georefusal_build.levers.losing import drop_lines, plan_wedges, slide_gaps
@@ -124,12 +124,10 @@ def bury(subject: Subject, stream: Stream, intensity: Intensity, variant: str) -
         raise InapplicableError(
             Reason.WRONG_BASE, "only the contrast of an instance can be buried, and this base has none"
         )
-    before = clean_contrast(subject)
+    contrast = Contrast(subject)
     drowning = DROWNINGS[variant](subject, stream)
     levels = [subject.settings["level"]] if "level" in subject.settings else drowning.levels(intensity)
-    found = first(
-        levels, lambda v: in_band("im_bury", intensity, contrast(drowning.render(v), subject, before), subject)
-    )
+    found = first(levels, lambda v: in_band("im_bury", intensity, contrast.measure(drowning.render(v)), subject))
     level = levels[-1] if found is None else found
     return Effect(drowning.render(level), params={"level": level, "matched": level == levels[0]})
 

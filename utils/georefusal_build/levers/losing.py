@@ -53,7 +53,7 @@ def plan_wedges(targets: Sequence[Target], shape: Shape, angles: Sequence[float]
                 return WedgePlan(high, medium, low)
     if least > MOST * shape[0] * shape[1]:
         raise InapplicableError(Reason.TARGET_TOO_LARGE, f"a wedge over all targets takes at least {least} px")
-    raise InapplicableError(Reason.UNEVEN_BUDGET, "no wedges of one area hide the targets, leave a sliver and miss them")
+    raise InapplicableError(Reason.UNEVEN_BUDGET, "no wedges of one area hide, almost hide and miss the targets")
 
 
 def _covering(targets: Sequence[Target], side: int, angle: float, shape: Shape) -> tuple[int, Wedge]:
@@ -80,9 +80,7 @@ def _slivers(targets: Sequence[Target], shape: Shape, angles: Sequence[float]) -
     return found
 
 
-def _sliver(
-    slivers: Sequence[tuple[int, float, int, int]], near: int, area: int, shape: Shape
-) -> Wedge | None:
+def _sliver(slivers: Sequence[tuple[int, float, int, int]], near: int, area: int, shape: Shape) -> Wedge | None:
     """First wedge of `area`, or up to 2 % less, that leaves a sliver; those on side `near` first."""
     for share in (1.0, 0.99, 0.981):
         wanted = round(share * area)
@@ -155,7 +153,8 @@ def slide_gaps(subject: Subject, stream: Stream, intensity: Intensity) -> tuple[
     widest = stream.between(8, 14)
     middle = float(np.mean([target.rectangle[:, 0].mean() for target in subject.targets]))
     centre = 0.0 if middle > subject.shape[1] / 2 else float(subject.shape[1])  # gaps are widest far from it
-    period = min(range(28, 37), key=lambda p: (subject.shape[0] % p, abs(p - 32)))  # whole periods: one area at any phase
+    # whole periods: one area at any phase
+    period = min(range(28, 37), key=lambda lines: (subject.shape[0] % lines, abs(lines - 32)))
     phases = stream.shuffled(range(period))
     tallest = max(y1 - y0 for _, y0, _, y1 in (target.bounds for target in subject.targets))
     if 0.85 * tallest > widest:

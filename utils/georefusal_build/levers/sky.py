@@ -107,7 +107,7 @@ class AimedSky:
         return bumps_field(subject.shape, bumps, self.draw.wobble)
 
     def _away(self) -> F32:
-        """Bumps over decoys of the targets' sizes (a region leaves room for smaller ones only), and a dent over the targets."""
+        """Bumps over decoys of the targets' sizes (smaller ones for a region), and a dent over the targets."""
         subject, wobble = self.subject, self.draw.wobble
         boxes = [target.bounds for target in subject.targets]
         share, far, spread = (1.0, 2.0, 2.2) if subject.answer == "yes" else (0.75, 1.0, 1.4)

@@ -1,0 +1,198 @@
+"""How a question lever is declared, what it knows, and what it puts forward.
+
+A question lever leaves the image as it is and asks something else of it. It yields drafts in a fixed order; `ask` takes
+the first whose measurement lies in the band of the lever.
+"""
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from georefusal_build.arrays import U8
+from georefusal_build.asking import Court
+from georefusal_build.census import Census
+from georefusal_build.classes import ClassTable, Noun, ObjectClass
+from georefusal_build.geometry import Finding, Frame
+from georefusal_build.levers.registry import Anchor, Touches, Variant
+from georefusal_build.outcomes import Json
+from georefusal_build.question_tables import Tables, load_tables
+from georefusal_build.questions import Candidate
+from georefusal_build.scenes import ALL_CLASSES, Instance, Tile
+from georefusal_build.streams import Stream
+from georefusal_build.templates import Bank
+from georefusal_task.core.errors import ConfigError
+from georefusal_task.core.records import Intensity, lever_family
+from georefusal_task.core.verdicts import Verdict
+
+Trait = Literal["any", "mobile", "owned"]
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What a question lever knows: the base question, the court over its tile, the source's census, and the words.
+
+    pixels: the clean tile, uint8 (H, W) or (H, W, 3); None where it was not read, and what needs it is not asked.
+    """
+
+    base: Candidate
+    court: Court
+    census: Census
+    bank: Bank
+    tables: Tables = field(default_factory=load_tables)
+    pixels: U8 | None = None
+
+    @property
+    def tile(self) -> Tile:
+        """The tile that the question is about."""
+        return self.court.tile
+
+    @property
+    def table(self) -> ClassTable:
+        """The class table."""
+        return self.court.table
+
+    @property
+    def asked(self) -> ObjectClass:
+        """The class that the base question asks about."""
+        return self.table.by_name[self.base.class_name]
+
+    @property
+    def frame(self) -> Frame:
+        """Width and height of the tile, pixels."""
+        return float(self.tile.width), float(self.tile.height)
+
+    @property
+    def truth(self) -> Finding:
+        """The base's answer."""
+        return Finding(self.base.answer == "yes")
+
+    def counted(self, name: str) -> tuple[Instance, ...] | None:
+        """Return all instances of a class, None when it is not certain that these are all, or what one of them is.
+
+        Nothing divisible can be counted.
+        """
+        court, tile = self.court, self.tile
+        if name in self.table.divisible or court.rule(name).answer is None:
+            return None
+        found = court.evidence(name)
+        if not found:
+            return ()
+        members, rivals = self.table.members(name), self.table.rivals[name]
+        unclear = {r.class_name for r in tile.ignore_regions} & (members | rivals | {ALL_CLASSES})
+        unclear |= (tile.cut | tile.slivers | tile.scene.undecidable) & (members | rivals)
+        least = court.limits.min_minor_px
+        contestable = any(one.difficult or one.truncated or one.sides[0] < least for one in found)
+        if unclear or contestable or name not in tile.scene.complete or rivals & court.present:
+            return None
+        return found
+
+    def partners(self, *others: str) -> list[str]:
+        """Return the classes that can be counted here and have nothing in common with the others, by name."""
+        related = frozenset[str]().union(*(self.table.members(n) | self.table.rivals[n] for n in others))
+        names = sorted((self.court.present | self.court.known) - related)
+        apart = (name for name in names if not self.table.members(name) & related)
+        return [name for name in apart if self.counted(name) is not None]
+
+    def noun(self, name: str, stream: Stream) -> Noun:
+        """Return one of the names of a class, drawn by the stream."""
+        return stream.choice(self.table.by_name[name].nouns)
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A question with its declared structure, from which its measurement follows.
+
+    readings: truth of each way to understand it; for one reading, the answer. figures: numbers about the question as a
+    whole. columns: numbers by instance. tags: what `decide` has to know beside the numbers. to_confirm: what the
+    annotation leaves open and verifiers have to agree on. step: decimation of the image, for crossed levers.
+    """
+
+    template: str
+    slots: Mapping[str, str]
+    readings: tuple[Finding, ...] = ()
+    figures: Mapping[str, float] = field(default_factory=dict)
+    columns: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    variant: str = ""
+    tags: frozenset[str] = frozenset()
+    params: Mapping[str, Json] = field(default_factory=dict)
+    to_confirm: tuple[str, ...] = ()
+    step: float | None = None
+
+
+Pose = Callable[[Situation, Stream, Intensity], Iterator[Draft]]
+
+
+@dataclass(frozen=True)
+class QuestionFamily:
+    """A family of question levers.
+
+    yes_only: its refusals exist on bases with the answer "yes" only, so its LOW does too. trait: what the asked class
+    must be. may_accept: second verdicts that join the accept set when both reviewers name them.
+    """
+
+    name: str
+    category: Verdict
+    text: str
+    pose: Pose
+    anchor: Anchor
+    variants: tuple[Variant, ...]
+    touches: Touches = "question"
+    yes_only: bool = False
+    trait: Trait = "any"
+    may_accept: Mapping[Intensity, Verdict] = field(default_factory=dict)
+
+    @property
+    def lever_ids(self) -> tuple[str, ...]:
+        """`<family>_low`, `_medium`, `_high`."""
+        return tuple(f"{self.name}_{intensity.lower()}" for intensity in Intensity)
+
+
+QUESTION_FAMILIES: dict[str, QuestionFamily] = {}
+"""All declared question families, by name."""
+
+
+def question_lever(
+    name: str,
+    category: Verdict,
+    *variants: Variant,
+    anchor: Anchor,
+    touches: Touches = "question",
+    yes_only: bool = False,
+    trait: Trait = "any",
+    may_accept: Mapping[Intensity, Verdict] | None = None,
+) -> Callable[[Pose], Pose]:
+    """Return a decorator that declares a question family; the first line of the docstring is the catalogue text."""
+
+    def declare(pose: Pose) -> Pose:
+        text = (inspect.getdoc(pose) or "").partition("\n")[0]
+        QUESTION_FAMILIES[name] = QuestionFamily(
+            name, category, text, pose, anchor, variants, touches, yes_only, trait, may_accept or {}
+        )
+        return pose
+
+    return declare
+
+
+def find_question(lever_id: str) -> tuple[QuestionFamily, Intensity]:
+    """Return the family and the intensity of a question lever; raises ConfigError when there is none of that id."""
+    family = QUESTION_FAMILIES.get(lever_family(lever_id) or "")
+    if family is None or lever_id not in family.lever_ids:
+        raise ConfigError(f"no question lever is called {lever_id!r}")
+    return family, Intensity(lever_id.rpartition("_")[2].upper())
+
+
+def wordings(bank: Bank, family: str, intensity: Intensity) -> Sequence[str]:
+    """Return the templates of a lever: its own list, or the one that the family's intensities share.
+
+    Raises: ConfigError when the bank has neither.
+    """
+    for name in (f"{family}_{intensity.lower()}", family):
+        if name in bank:
+            return bank[name]
+    raise ConfigError(f"the question bank has no list for {family} at {intensity}")
+
+
+def capitalised(text: str) -> str:
+    """Return the text with its first letter as a capital."""
+    return text[:1].upper() + text[1:]
