@@ -38,12 +38,13 @@ def warn(runs: "Iterable[Run]") -> None:
     """Print each warning of the runs once, to stderr."""
     from georefusal_task.report.texts import visible
 
-    told = (
+    runs = list(runs)
+    told = [
         text if text in run.benchmark.warnings else f"{visible(run.name)}: {text}"
         for run in runs
         for text in run.warnings
-    )
-    for warning in dict.fromkeys(told):
+    ]
+    for warning in dict.fromkeys(told + [run.untied for run in runs if run.untied]):
         print(f"warning: {warning}", file=sys.stderr)
 
 

@@ -15,7 +15,7 @@ from georefusal_task.core.records import Reason, Row
 from georefusal_task.data import Benchmark
 from georefusal_task.replies import ItemReplies, score_replies
 from georefusal_task.report.logs import Log, Meta, find_logs
-from georefusal_task.report.provenance import Provenance, clusters, load_provenance
+from georefusal_task.report.provenance import Provenance, clusters, load_provenance, ties
 from georefusal_task.tasks_table import DEFAULT_TASK, TASKS, TaskSpec, get_task
 
 Data = Path | str | Benchmark | None
@@ -86,8 +86,18 @@ class Run:
     @cached_property
     def clusters(self) -> dict[str, str] | None:
         """Id -> cluster of dependent items, for every item of the data set; None where no provenance tells."""
-        known = any(item in self.provenance for item in self.benchmark.by_id)
+        known = any(ties(self.provenance.get(item)) for item in self.benchmark.by_id)
         return clusters(self.benchmark.by_id, self.provenance) if known else None
+
+    @property
+    def untied(self) -> str | None:
+        """What provenance leaves open about which items depend on each other, as a sentence; None where it is whole."""
+        open_ = sum(not ties(self.provenance.get(item)) for item in self.benchmark.by_id) if self.provenance else 0
+        if not open_:
+            return None
+        if self.clusters is None:
+            return "provenance names no base question or image of these items: they count as independent"
+        return f"provenance ties {open_} of {self.n_total} items to nothing: each counts as independent"
 
     @property
     def is_forced(self) -> bool:

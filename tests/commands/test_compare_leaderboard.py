@@ -43,6 +43,15 @@ def test_compare_says_it_in_words_and_tables(files: list[Path], twin: Path) -> N
     assert "REFUSE_GRANULARITY_MISMATCH" in found.stdout
 
 
+def test_what_provenance_leaves_open_is_said_once(files: list[Path], twin: Path, tmp_path: Path) -> None:
+    loose = tmp_path / "loose.jsonl"
+    loose.write_text('{"id": "A-00", "cluster": 1}\n')
+    found = run("leaderboard", *files, "--data", twin, "--provenance", loose)
+    assert found.exit_code == 0
+    assert found.stderr.count("they count as independent") == 1
+    assert "assumes independent items" in found.stdout
+
+
 def test_compare_writes_files(files: list[Path], twin: Path, tmp_path: Path) -> None:
     out = tmp_path / "c.json"
     found = run("compare", files[2], files[0], "--data", twin, "-o", out)

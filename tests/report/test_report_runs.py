@@ -245,3 +245,19 @@ def test_provenance_is_joined_by_id_and_gives_clusters(tmp_path: Path, twin: Ben
     first = twin_rows(N)[1][0]["id"]
     assert run.provenance[first].pair_id == "pair0"
     assert "scene0" not in repr(run)
+
+
+def test_provenance_that_ties_nothing_gives_no_clusters(tmp_path: Path, twin: Benchmark) -> None:
+    """587 clusters of one item each would read as if dependence had been looked after."""
+    said = texts(oracle, N)
+    file = write_replies(tmp_path / "r.jsonl", said)
+    loose, partly = tmp_path / "loose.jsonl", tmp_path / "partly.jsonl"
+    loose.write_text("".join(json.dumps({"id": item, "modality": "sar"}) + "\n" for item in said))
+    partly.write_text("".join(json.dumps({"id": item, "cluster": 1}) + "\n" for item in list(said)[:50]))
+    run = load_run(file, data=twin, provenance=loose)
+    assert run.clusters is None
+    assert "names no base" in run.untied
+    run = load_run(file, data=twin, provenance=partly)
+    assert len(set(run.clusters.values())) == 11
+    assert "ties 10 of 60" in run.untied
+    assert load_run(file, data=twin).untied is None
