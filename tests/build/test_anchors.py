@@ -149,7 +149,8 @@ def slow_scan(pixels: np.ndarray, box: tuple[int, int, int, int]) -> float:
                     if not bad[y : y + h, x : x + w].any()
                 ]
                 middle = np.median(values)
-                spread = 1.4826 * np.median(np.abs(np.array(values) - middle)) + 1e-3
+                rounding = 1 / math.sqrt(12 * size[0] * size[1])
+                spread = max(1.4826 * np.median(np.abs(np.array(values) - middle)), rounding)
                 best = max(best, ((sign * means[y0:y1, x0:x1]).max() - middle) / spread)
     return best
 

@@ -149,9 +149,10 @@ class AimedGlint:
         slide = {Intensity.LOW: 0.0, Intensity.HIGH: _JITTER}.get(intensity)
         if slide is None:
             slide = first(SLIDES, self._leaves_rim) or SLIDES[-1]
-        bumps = self._moved() if intensity is Intensity.LOW else self._placed(slide)
-        size = self._fitted(bumps)
-        if size is None:
+        places = self._moved() if intensity is Intensity.LOW else [self._placed(slide)]
+        bumps = first(places, lambda place: self._fitted(place) is not None)
+        size = self._fitted(bumps) if bumps else None
+        if bumps is None or size is None:
             raise InapplicableError(Reason.UNEVEN_BUDGET, "the saturated share cannot be made equal everywhere")
         pattern = _Pattern(self.darkest, bumps, self.glint, reach=3.2 * _SIZES[-1])
         out = self.subject.pixels.copy()
@@ -207,8 +208,8 @@ class AimedGlint:
             for b, a in zip(_blobs(self.subject), self.glint.directions, strict=True)
         ]
 
-    def _moved(self) -> list[Bump]:
-        """The blobs over the targets, moved as a whole to where they miss all targets and stay inside the frame."""
+    def _moved(self) -> list[list[Bump]]:
+        """The blobs, moved as a whole to places where they miss all targets and stay inside the frame."""
         subject, moves = self.subject, self.glint.moves
         (height, width), blobs = subject.shape, _blobs(subject)
         clear = keep_clear(subject.targets, subject.shape, 1.0, _PAD)
@@ -220,7 +221,10 @@ class AimedGlint:
         free = np.flatnonzero((inside & (gap > 1.6 * np.maximum(rx, ry))).all(axis=0))
         if not free.size:
             raise InapplicableError(Reason.NO_ROOM, "no free ground for the glint pattern")
-        return [b._replace(x=float(nx[i, free[0]]), y=float(ny[i, free[0]])) for i, b in enumerate(blobs)]
+        return [
+            [b._replace(x=float(nx[i, place]), y=float(ny[i, place])) for i, b in enumerate(blobs)]
+            for place in free[:8]
+        ]
 
 
 def _blobs(subject: Subject) -> list[Bump]:
