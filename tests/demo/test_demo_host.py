@@ -85,7 +85,7 @@ def test_stopping_the_demonstration_stops_the_host(tmp_path: Path, monkeypatch: 
 @pytest.mark.host
 @pytest.mark.slow
 def test_the_whole_demonstration(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "georefusal_demo", "--limit", "20", "--out", str(tmp_path / "demo")]
+    command = [sys.executable, "-m", "georefusal_demo", "--out", str(tmp_path / "demo")]
     root = Path(__file__).parents[2]
     environment = os.environ | {"PYTHONPATH": str(root / "utils"), "HF_HOME": str(tmp_path / "hf")}
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
@@ -94,6 +94,9 @@ def test_the_whole_demonstration(tmp_path: Path) -> None:
     headline = next(line for line in lines if line.startswith("accept_acc "))
     assert not headline.split()[2].startswith("["), "always-answer is a constant of the data: no interval"
     assert "weights are random" in done.stdout
+    readme = (root / "README.md").read_text(encoding="utf-8")
+    shown = readme.split("make demo\n", 1)[1].split("```")[1].splitlines()[1:]
+    assert [line for line in shown if line not in lines and not line.startswith(("[", "making", "..."))] == []
     results = [Path(line.split()[-1]) for line in lines if line.endswith("_results.json")]
     assert len(results) == 4
     for file in results:
