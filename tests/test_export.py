@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from PIL import Image
+from PIL.PngImagePlugin import PngInfo
 from support.twin import POISON, make_twin
 from typer.testing import CliRunner
 
@@ -100,6 +101,20 @@ def test_no_label_and_no_provenance_gets_out(exported: Callable[[str], Path], be
     for key in ("gold", "accept", "lever", "category", "intensity", "anchor"):
         assert not re.search(rf'"{key}"\s*:', everything)
     assert {path.stem for path in files if path.parent.name == "images"} == set(benchmark.by_id)
+
+
+def test_what_a_png_carries_besides_pixels_stays_behind(tmp_path: Path) -> None:
+    twin = make_twin(tmp_path / "twin", n=3)
+    file = next((twin / "images").rglob("*.png"))
+    notes = PngInfo()
+    notes.add_text("Comment", "operator: " + POISON)
+    with Image.open(file) as image:
+        image.load()
+        image.save(file, pnginfo=notes)
+    export(tmp_path / "out", get_task("georefusalbench"), data.load(twin))
+    exported = (tmp_path / "out" / "images" / file.name).read_bytes()
+    assert POISON.encode() in file.read_bytes()
+    assert POISON.encode() not in exported
 
 
 def test_the_folder_says_which_prompt_and_data_it_holds(

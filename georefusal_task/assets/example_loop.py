@@ -49,7 +49,7 @@ def main() -> None:
                 out.write(json.dumps({"id": item["id"], "text": ask(item)}) + "\n")
                 out.flush()  # what was paid for is kept
                 print(f"\r{number} of {len(prompts)}", end="", flush=True)
-    print(f"\n{replies.resolve()} is complete")
+    print(f"\n{replies} is complete")
 
 
 if __name__ == "__main__":

@@ -16,7 +16,8 @@ from georefusal_task.core.verdicts import VERDICTS
 
 pytestmark = [pytest.mark.host, pytest.mark.slow]
 
-TASKS = [f"georefusalbench{variant}" for variant in ("", "_shuffled", "_jpeg_q95", "_grey", "_noimage", "_mcq")]
+VARIANTS = ("", "_shuffled", "_jpeg_q95", "_grey", "_noimage", "_mcq", "_conf", "_forced")
+TASKS = [f"georefusalbench{variant}" for variant in VARIANTS]
 
 
 def model(text: str, image: bytes | None) -> str:
@@ -33,6 +34,7 @@ def model(text: str, image: bytes | None) -> str:
         f"My verdict is {verdict}",
         reply[: digest[3] % len(reply)],
         "ABCDEF"[digest[3] % 6],
+        "Yes." if digest[3] % 2 else "no",
         "I cannot say\u2028 really",
         "",
     )
