@@ -8,9 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from georefusal_build.anchors import Measurement
-from georefusal_build.bands import BANDS, Condition, Rule, decide, to_json
+from georefusal_build.bands import IMAGE_BANDS as BANDS
+from georefusal_build.bands import decide, to_json
 from georefusal_build.levers import FAMILIES
 from georefusal_build.outcomes import Reason
+from georefusal_build.rules import Condition, Rule
 from georefusal_task.core.verdicts import Verdict
 
 TAGS = [frozenset({answer, modality}) for answer in ("yes", "no") for modality in ("optical", "sar")]

@@ -20,6 +20,8 @@ class Reason(StrEnum):
     """Nothing to aim at, or it lies outside the image."""
     WRONG_BASE = "wrong_base"
     """The lever is not defined for this modality or this base answer."""
+    NO_MATCH = "no_match"
+    """A question lever finds no second class, part, sense or clause here that it could speak of."""
     TARGET_TOO_SMALL = "target_too_small"
     TARGET_TOO_LARGE = "target_too_large"
     """The targets, or all of them together, need more of the image than the budget allows."""

@@ -18,7 +18,7 @@ from georefusal_build.levers.registry import Anchor, Touches, Variant
 from georefusal_build.outcomes import Json
 from georefusal_build.question_tables import Tables, load_tables
 from georefusal_build.questions import Candidate
-from georefusal_build.scenes import ALL_CLASSES, Instance, Tile
+from georefusal_build.scenes import ALL_CLASSES, Instance, Modality, Tile
 from georefusal_build.streams import Stream
 from georefusal_build.templates import Bank
 from georefusal_task.core.errors import ConfigError
@@ -26,6 +26,9 @@ from georefusal_task.core.records import Intensity, lever_family
 from georefusal_task.core.verdicts import Verdict
 
 Trait = Literal["any", "mobile", "owned"]
+
+BOTH: tuple[Modality, ...] = ("optical", "sar")
+"""Modalities of a variant that has no need of either in particular."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,7 @@ class Situation:
     bank: Bank
     tables: Tables = field(default_factory=load_tables)
     pixels: U8 | None = None
+    _counts: dict[str, tuple[Instance, ...] | None] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def tile(self) -> Tile:
@@ -72,6 +76,11 @@ class Situation:
 
         Nothing divisible can be counted.
         """
+        if name not in self._counts:
+            self._counts[name] = self._count(name)
+        return self._counts[name]
+
+    def _count(self, name: str) -> tuple[Instance, ...] | None:
         court, tile = self.court, self.tile
         if name in self.table.divisible or court.rule(name).answer is None:
             return None

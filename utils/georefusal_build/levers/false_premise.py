@@ -8,14 +8,11 @@ import math
 from collections.abc import Iterator, Mapping
 
 from georefusal_build import geometry as geo
-from georefusal_build.arrays import U8
 from georefusal_build.asking import QUARTERS
-from georefusal_build.geometry import Frame
-from georefusal_build.levers.asked import Draft, Situation, capitalised, question_lever, wordings
-from georefusal_build.levers.premises import ATTRIBUTES, RELATIONS, Claimed, claims
+from georefusal_build.levers.asked import BOTH, Draft, Situation, capitalised, question_lever, wordings
+from georefusal_build.levers.premises import ATTRIBUTES, RELATIONS, Claimed, Look, claims
 from georefusal_build.levers.registry import Variant
 from georefusal_build.outcomes import Json
-from georefusal_build.scenes import Instance
 from georefusal_build.streams import Stream
 from georefusal_task.core.records import Intensity
 from georefusal_task.core.verdicts import Verdict
@@ -27,7 +24,6 @@ COUNTED = range(2, 7)
 """How many objects there are where a number is taken for granted."""
 
 LOW, MEDIUM, HIGH = Intensity
-_BOTH = ("optical", "sar")
 
 
 class _Asking:
@@ -53,9 +49,9 @@ class _Asking:
         """Return a draft that takes something for granted. premise: the class or phrase that it is about."""
         return Draft(
             self.template,
-            self.slots | slots,
+            {**self.slots, **slots},
             (self.situation.truth,),
-            {"premise_true": float(true)} | figures,
+            {"premise_true": float(true), **figures},
             variant=variant,
             tags=tags,
             params={"premise": premise, **params},
@@ -88,7 +84,7 @@ def favoured(names: list[str], situation: Situation, stream: Stream) -> list[str
 @question_lever(
     "fp_entity",
     Verdict.FALSE_PREMISE,
-    Variant("definite", _BOTH, "an object is taken to be there"),
+    Variant("definite", BOTH, "an object is taken to be there"),
     anchor="geometry",
 )
 def entity(situation: Situation, stream: Stream, intensity: Intensity) -> Iterator[Draft]:
@@ -105,7 +101,7 @@ def entity(situation: Situation, stream: Stream, intensity: Intensity) -> Iterat
 @question_lever(
     "fp_count",
     Verdict.FALSE_PREMISE,
-    Variant("exact", _BOTH, "a number of objects is taken for granted"),
+    Variant("exact", BOTH, "a number of objects is taken for granted"),
     anchor="geometry",
 )
 def count(situation: Situation, stream: Stream, intensity: Intensity) -> Iterator[Draft]:
@@ -129,7 +125,7 @@ def count(situation: Situation, stream: Stream, intensity: Intensity) -> Iterato
 @question_lever(
     "fp_place",
     Verdict.FALSE_PREMISE,
-    Variant("quarter", _BOTH, "an object is taken to lie in a quarter of the frame"),
+    Variant("quarter", BOTH, "an object is taken to lie in a quarter of the frame"),
     anchor="geometry",
 )
 def place(situation: Situation, stream: Stream, intensity: Intensity) -> Iterator[Draft]:
@@ -150,12 +146,12 @@ def place(situation: Situation, stream: Stream, intensity: Intensity) -> Iterato
 @question_lever(
     "fp_attribute",
     Verdict.FALSE_PREMISE,
-    Variant("larger", _BOTH, "which of two objects is the larger"),
-    Variant("smallest", _BOTH, "which object of a class is the smallest"),
-    Variant("circular", _BOTH, "a round outline"),
-    Variant("elongated", _BOTH, "a long outline"),
-    Variant("aligned", _BOTH, "direction of the longer side"),
-    Variant("bright", _BOTH, "brightness against the ground around"),
+    Variant("larger", BOTH, "which of two objects is the larger"),
+    Variant("smallest", BOTH, "which object of a class is the smallest"),
+    Variant("circular", BOTH, "a round outline"),
+    Variant("elongated", BOTH, "a long outline"),
+    Variant("aligned", BOTH, "direction of the longer side"),
+    Variant("bright", BOTH, "brightness against the ground around"),
     anchor="geometry",
 )
 def attribute(situation: Situation, stream: Stream, intensity: Intensity) -> Iterator[Draft]:
@@ -165,11 +161,12 @@ def attribute(situation: Situation, stream: Stream, intensity: Intensity) -> Ite
     clauses = stream.shuffled(sorted(ATTRIBUTES))
     sides = stream.shuffled(("left", "right", "upper", "lower"))
     names = favoured(situation.partners(situation.asked.name), situation, stream)
+    looks = {name: Look(situation.frame, situation.pixels, name in situation.tables.round) for name in names}
     for clause in clauses:
         for name in names:
             found = situation.counted(name) or ()
             for side in sides if clause in ("larger", "smallest") else ("",):
-                claimed = ATTRIBUTES[clause](found, _Look(situation, name), side)
+                claimed = ATTRIBUTES[clause](found, looks[name], side)
                 if claimed is not None:
                     slots = situation.table.by_name[name].nouns[0].slots("A") | {"side": side}
                     yield _stated(asking, "fp_attribute", clause, slots, claimed, drawn, name)
@@ -178,12 +175,12 @@ def attribute(situation: Situation, stream: Stream, intensity: Intensity) -> Ite
 @question_lever(
     "fp_relation",
     Verdict.FALSE_PREMISE,
-    Variant("touches", _BOTH, "two objects in contact"),
-    Variant("inside", _BOTH, "one object inside another"),
-    Variant("near", _BOTH, "two objects within a length"),
-    Variant("between", _BOTH, "an object between two others"),
-    Variant("above", _BOTH, "one object above another in the frame"),
-    Variant("opposite", _BOTH, "two objects on opposite sides of the frame"),
+    Variant("touches", BOTH, "two objects in contact"),
+    Variant("inside", BOTH, "one object inside another"),
+    Variant("near", BOTH, "two objects within a length"),
+    Variant("between", BOTH, "an object between two others"),
+    Variant("above", BOTH, "one object above another in the frame"),
+    Variant("opposite", BOTH, "two objects on opposite sides of the frame"),
     anchor="geometry",
 )
 def relation(situation: Situation, stream: Stream, intensity: Intensity) -> Iterator[Draft]:
@@ -207,9 +204,9 @@ def relation(situation: Situation, stream: Stream, intensity: Intensity) -> Iter
 @question_lever(
     "fp_capture",
     Verdict.FALSE_PREMISE,
-    Variant("modality", _BOTH, "colour, grey-scale, radar or thermal"),
-    Variant("condition", _BOTH, "night, cloud or snow"),
-    Variant("viewpoint", _BOTH, "from the street, or a map"),
+    Variant("modality", BOTH, "colour, grey-scale, radar or thermal"),
+    Variant("condition", BOTH, "night, cloud or snow"),
+    Variant("viewpoint", BOTH, "from the street, or a map"),
     anchor="pixel",
 )
 def capture(situation: Situation, stream: Stream, intensity: Intensity) -> Iterator[Draft]:
@@ -230,15 +227,6 @@ def capture(situation: Situation, stream: Stream, intensity: Intensity) -> Itera
             )
 
 
-class _Look:
-    """What attribute clauses may look at beside the outlines."""
-
-    def __init__(self, situation: Situation, name: str) -> None:
-        self.frame: Frame = situation.frame
-        self.pixels: U8 | None = situation.pixels
-        self.is_round = name in situation.tables.round
-
-
 def _stated(
     asking: _Asking, family: str, clause: str, slots: dict[str, str], claimed: Claimed, drawn: float, *names: str
 ) -> Draft:
@@ -256,8 +244,3 @@ def _stated(
         tags=claimed.tags,
         classes=[*names],
     )
-
-
-def instances_of(situation: Situation, name: str) -> tuple[Instance, ...]:
-    """Return the counted instances of a class, () when it cannot be counted."""
-    return situation.counted(name) or ()

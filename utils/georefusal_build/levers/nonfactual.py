@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Iterator
 
-from georefusal_build.levers.asked import Draft, Situation, Pose, question_lever, wordings
+from georefusal_build.levers.asked import BOTH, Draft, Pose, Situation, question_lever, wordings
 from georefusal_build.levers.registry import Variant
 from georefusal_build.streams import Stream
 from georefusal_task.core.records import Intensity
 from georefusal_task.core.verdicts import Verdict
 
-_BANK = Variant("bank", ("optical", "sar"), "lists of its own for LOW, MEDIUM and HIGH")
+_BANK = Variant("bank", BOTH, "lists of its own for LOW, MEDIUM and HIGH")
 
 
 def _nonfactual(name: str, **second: Verdict) -> Callable[[Pose], Pose]:

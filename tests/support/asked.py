@@ -1,0 +1,132 @@
+"""Small random towns with every class counted, on which question levers are put to the test."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from georefusal_build.ask import ask, question_bank
+from georefusal_build.asking import Court
+from georefusal_build.census import Census
+from georefusal_build.classes import ClassTable
+from georefusal_build.levers.asked import Situation
+from georefusal_build.questions import Candidate
+from georefusal_build.scenes import Instance, Scene, Tile
+from georefusal_build.streams import Stream
+from georefusal_task.core.records import Intensity
+
+TABLE = ClassTable.load()
+MASTER = 7
+SIZE = 800
+
+SIZES = {
+    "ship": (20, 110),
+    "plane": (40, 44),
+    "car": (16, 36),
+    "storage tank": (40, 40),
+    "tennis court": (30, 60),
+    "swimming pool": (18, 30),
+    "bridge": (24, 220),
+    "pond": (60, 80),
+    "harbour quay": (30, 160),
+    "wind turbine": (30, 90),
+}
+COMPLETE = frozenset({*SIZES, "helicopter", "stadium", "railway", "golf course", "runway"})
+
+
+def oblong(name: str, x: float, y: float, minor: float, major: float, degrees: float = 0.0, **more: Any) -> Instance:
+    """Return an object around (x, y) whose longer side is turned by `degrees` from the horizontal."""
+    angle = np.deg2rad(degrees)
+    turn = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
+    corners = np.array([(-major, -minor), (major, -minor), (major, minor), (-major, minor)]) / 2
+    points = tuple((float(px) + x, float(py) + y) for px, py in corners @ turn)
+    return Instance(name, points, **more)
+
+
+def town(number: int, modality: str = "optical", *, gsd_m: float | None = 0.6) -> Tile:
+    """Return a tile with up to 14 objects of up to five classes at seeded places."""
+    stream = Stream(1000 + number)
+    names = stream.shuffled(sorted(SIZES))[: 2 + int(stream.uniform() * 4)]
+    instances: list[Instance] = []
+    for name in names:
+        for _ in range(1 + int(stream.uniform() * 4)):
+            grown = 1 + 2.5 * stream.uniform()
+            minor, major = (side * grown for side in SIZES[name])
+            x, y = (SIZE * (0.12 + 0.76 * stream.uniform()) for _ in "xy")
+            turned = 0.0 if SIZES[name][0] == SIZES[name][1] else stream.choice((0.0, 8.0, 35.0, 50.0, 70.0, 90.0))
+            fine = {"ship": "ferry", "plane": "Boeing 747"}.get(name) if stream.uniform() < 0.5 else None
+            fine = fine or {"ship": "tugboat", "plane": "Airbus A330"}.get(name)
+            one = oblong(name, x, y, minor, major, turned, fine_class=fine)
+            x0, y0, x1, y1 = one.bounds
+            inside = x0 >= 0 and y0 >= 0 and max(x1, y1) <= SIZE
+            if inside and all(one.shape.distance(other.shape) > 4 for other in instances):
+                instances.append(one)
+    scene = Scene(
+        f"town/{number}", Path("none.png"), SIZE, SIZE, modality, "town", gsd_m,  # type: ignore[arg-type]
+        instances=tuple(instances), complete=COMPLETE,
+    )  # fmt: skip
+    return Tile(scene, 0, 0, SIZE, SIZE, tuple(instances))
+
+
+@cache
+def census() -> Census:
+    """Return counts over the first 60 towns."""
+    counts = Census()
+    for number in range(60):
+        counts.add("town", {one.class_name for one in town(number).instances})
+    return counts
+
+
+@cache
+def picture(modality: str) -> np.ndarray:
+    """Return a bright, colourful image, or a grey one."""
+    noise = Stream(3).uniform((SIZE // 8, SIZE // 8, 3))
+    coarse = 60 + noise * np.array([120.0, 90.0, 60.0])
+    pixels = np.kron(coarse, np.ones((8, 8, 1))).astype(np.uint8)
+    return pixels if modality == "optical" else np.ascontiguousarray(pixels[..., 0])
+
+
+def situation(tile: Tile, name: str, *, with_pixels: bool = True, **bank: Any) -> Situation | None:
+    """Return the situation of a whole-tile base question, None when the court does not rule on it."""
+    court = Court(tile, TABLE)
+    answer = court.rule(name).answer
+    if answer is None:
+        return None
+    window = (tile.x, tile.y, tile.width, tile.height)
+    base = Candidate(tile.scene.id, tile.scene.source, window, name, "whole", answer)
+    pixels = picture(tile.scene.modality) if with_pixels else None
+    return Situation(base, court, census(), question_bank(MASTER, **bank), pixels=pixels)
+
+
+@cache
+def situations(count: int = 60) -> tuple[Situation, ...]:
+    """Return the situations of three classes each in many towns, optical and SAR."""
+
+    def all_of() -> Iterator[Situation]:
+        for number in range(count):
+            tile = town(number, "sar" if number % 5 == 4 else "optical")
+            here = sorted({one.class_name for one in tile.instances})
+            for name in (*here[:3], "stadium"):
+                found = situation(tile, name)
+                if found is not None:
+                    yield found
+
+    return tuple(all_of())
+
+
+@cache
+def items(lever_id: str, count: int = 60) -> tuple[tuple[Situation, Any], ...]:
+    """Return what a lever makes of every situation."""
+    return tuple((one, ask(lever_id, one, MASTER)) for one in situations(count))
+
+
+def other_answer(one: Situation) -> Situation:
+    """Return the situation with the base's answer turned round."""
+    turned = "no" if one.base.answer == "yes" else "yes"
+    return replace(one, base=replace(one.base, answer=turned))
+
+
+INTENSITIES = tuple(Intensity)
