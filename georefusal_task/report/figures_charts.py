@@ -111,11 +111,13 @@ def plane(runs: Sequence[tuple[str, Estimate, Estimate]], baselines: Sequence[tu
     """Return answer_recall (x) against detection_recall (y), with lines of equal balance and the baselines.
 
     Args:
-        runs: (name, answer_recall, detection_recall); where one is not defined the run is in the legend alone.
+        runs: (name, answer_recall, detection_recall); with few items the run is in the legend alone.
         baselines: (name, answer_recall, detection_recall).
     """
     drawing = Drawing()
-    top = drawing.legend([name for name, *_ in runs], 4) + 8
+    few = [min(answers.n, refuses.n) < SMALL for _, answers, refuses in runs]
+    names = [f"{short(run[0], 34)} (few items)" if small else run[0] for run, small in zip(runs, few, strict=True)]
+    top = drawing.legend(names, 4) + 8
     side = WIDTH - 60
     x_axis, y_axis = Axis(0, 1, 48, 48 + side), Axis(0, 1, top + side, top)
     for step in range(0, 101, 25):
@@ -144,7 +146,8 @@ def plane(runs: Sequence[tuple[str, Estimate, Estimate]], baselines: Sequence[tu
             "end" if at_right else "start",
         )
     for number, (_, answers, refuses) in enumerate(runs):
-        _cross(drawing, x_axis, y_axis, number, answers, refuses)
+        if not few[number]:
+            _cross(drawing, x_axis, y_axis, number, answers, refuses)
     drawing.text(48 + side / 2, top + side + 34, "answered, % of answerable items →", "label", "middle")
     drawing.add(
         "text",

@@ -16,8 +16,8 @@ LONGEST_REPLY = 4_096
 
 SHORTEST_REPLY = 256
 
-ROOM_PER_ITEM = 7_900
-"""Bytes for picture, replies and label of an item under up to two runs: 4.6 MB for 587 items."""
+ROOM_PER_ITEM = 7_500
+"""Bytes for picture, replies and label of an item under up to two runs: 4.4 MB for 587 items."""
 
 ROOM_PER_FURTHER_REPLY = 700
 LEAST_ROOM = 200_000

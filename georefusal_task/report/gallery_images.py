@@ -2,8 +2,10 @@
 
 import base64
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,27 +35,38 @@ def thumbnails(files: Sequence[tuple[str, Path]], room: int) -> Images:
     A picture that cannot be read is left out: a report on replies must not fail for it.
     """
     distinct = dict(files)
-    whole = {digest: image for digest, path in distinct.items() if (image := _opened(path))}
-    uris: dict[str, str] = {}
-    for side, quality in STEPS[_first_step(list(whole.values()), room) :]:
-        uris = {digest: _uri(image, side, quality) for digest, image in whole.items()}
-        if sum(len(uri) + 3 for uri in uris.values()) <= room:
-            break
-    else:
-        uris = {}
+    with ThreadPoolExecutor() as pool:  # decoding and encoding let other threads run
+        opened = dict(zip(distinct, pool.map(_opened, distinct.values()), strict=True))
+        whole = {digest: image for digest, image in opened.items() if image}
+        uris = _fitting(whole, room, pool)
     places = {digest: place for place, digest in enumerate(uris)}
     return Images(list(uris.values()), [places.get(digest, -1) for digest, _ in files])
 
 
+def _fitting(whole: "Mapping[str, Image]", room: int, pool: Executor) -> dict[str, str]:
+    images = list(whole.values())
+    for side, quality in STEPS[_first_step(images, room) :]:
+        uris = list(pool.map(partial(_uri, side=side, quality=quality), images))
+        if sum(len(uri) + 3 for uri in uris) <= room:
+            return dict(zip(whole, uris, strict=True))
+    return {}
+
+
 def _opened(path: Path) -> "Image | None":
+    from PIL import Image
+
     from georefusal_task.images import open_image
 
+    largest = (STEPS[0][0], STEPS[0][0])
     try:
-        image = open_image(path)
-    except (DataError, OSError):
+        with Image.open(path, formats=("PNG", "JPEG")) as opened:
+            image: Image.Image = opened
+            if opened.mode not in ("L", "RGB") or "exif" in opened.info:
+                image = open_image(path)  # slower, and right for every kind of file
+            image.thumbnail(largest, reducing_gap=1.5)  # never enlarges
+            return image.convert("RGB")
+    except (DataError, OSError, ValueError, SyntaxError, Image.DecompressionBombError):
         return None
-    image.thumbnail((STEPS[0][0], STEPS[0][0]))  # never enlarges
-    return image
 
 
 def _first_step(images: "Sequence[Image]", room: int) -> int:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from georefusal_task.benchmarks.refusal import SMALL
 from georefusal_task.report.comparable import MANY_FAILED
 from georefusal_task.report.figures import MARKERS, Figure
 from georefusal_task.report.figures_charts import dots
@@ -25,6 +26,8 @@ from georefusal_task.report.texts import p_value
 def headline(runs: Sequence[Run], floor: Run | None) -> Section:
     """Return accept_acc of every run against always answering, with all that speaks against taking it at its word."""
     notes: list[Part] = [Note(verdict_on(run), "result") for run in runs[:DRAWN]]
+    if len(runs) > DRAWN:
+        notes.append(Note(f"The other {len(runs) - DRAWN} runs stand in the figure and its table."))
     notes += [Note(text, "warning") for text in warnings(runs)]
     drawn = [(run.name, [(number, of(run, "accept_acc"))]) for number, run in enumerate(runs)]
     if floor:
@@ -59,6 +62,8 @@ def verdict_on(run: Run) -> str:
     how_many = f"all {run.n} items" if run.n == run.n_total else f"{run.n} of {run.n_total} items, a partial run"
     if score.value is None or test is None or gap.value is None:
         return f"{run.name}: nothing was scored ({how_many})."
+    if score.n < SMALL:
+        return f"{run.name}: {score.count} of {score.n} replies accepted ({how_many}), too few for a rate."
     told = "cannot be told from always answering"
     if test.p < ALPHA:
         told = f"is {'better' if test.better > test.worse else 'worse'} than always answering"
@@ -72,6 +77,8 @@ def warnings(runs: Sequence[Run]) -> list[str]:
     """Return what stands between the figures and the models, each once."""
     found = []
     for run in runs:
+        if run.n < run.n_total:
+            found.append(f"{run.name}: {run.n_total - run.n} of {run.n_total} items have no reply.")
         share = run.host_error_share or 0.0
         if share > MANY_FAILED:
             bounds = of(run, "accept_acc").bounds
