@@ -11,12 +11,12 @@ from typing import Any, Literal
 from georefusal_task.core.answers import read_yes_no
 from georefusal_task.core.records import Flag, Reason, Reply, Status
 from georefusal_task.core.reply_json import STRICT, Members, objects, scan, too_deep
-from georefusal_task.core.reply_labels import Outcome, judge
+from georefusal_task.core.reply_labels import Outcome, judge, named
 from georefusal_task.core.reply_letters import read_letter
-from georefusal_task.core.reply_objects import search
+from georefusal_task.core.reply_objects import search, unwrapped
 from georefusal_task.core.reply_prose import read_prose
 from georefusal_task.core.reply_thought import cut_thought
-from georefusal_task.core.verdicts import Verdict
+from georefusal_task.core.verdicts import VERDICTS, Verdict
 
 ReplyKind = Literal["verdict", "letter", "yes_no"]
 """What the prompt asks for: the JSON object, an option letter, or yes or no."""
@@ -49,12 +49,16 @@ def read_reply(text: str, kind: ReplyKind = "verdict") -> Reply:
     reason = _no_reply(text)
     if reason is not None:
         return _reply(reason)
+    text = unwrapped(text)
     text, in_thought = cut_thought(text)
     if not text.strip(_BLANK):
         return _reply(Reason.TRUNCATED if in_thought else Reason.EMPTY, truncated=in_thought)
-    if kind == "yes_no":
-        return _read_yes_no(text, in_thought)
-    return _read_verdict(text, in_thought, letters=kind == "letter")
+    try:
+        if kind == "yes_no":
+            return _read_yes_no(text, in_thought)
+        return _read_verdict(text, in_thought, letters=kind == "letter")
+    except RecursionError:  # the caller's own stack leaves less room than MAX_DEPTH needs
+        return _reply(Reason.TOO_DEEP)
 
 
 def _read_clean(text: str) -> Reply | None:
@@ -103,11 +107,21 @@ def _read_verdict(text: str, in_thought: bool, letters: bool) -> Reply:
     else:
         outcome, corrected = read_prose(looked.prose)
     if isinstance(outcome, Reason):
-        if too_deep(text):
-            outcome = Reason.TOO_DEEP
-        elif outcome is not Reason.TOO_DEEP and (in_thought or (looked.truncated and looked.found is None)):
-            outcome = Reason.TRUNCATED
+        cut_short = in_thought or (looked.truncated and looked.found is None)
+        outcome = _first_reason(outcome, text, cut_short)
     return _reply(outcome, status, members, corrected, truncated)
+
+
+def _first_reason(reason: Reason, text: str, cut_short: bool) -> Reason:
+    """Return the first reason in order among those that fit a text without a verdict."""
+    fitting = {reason}
+    if too_deep(text):
+        fitting.add(Reason.TOO_DEEP)
+    if cut_short:
+        fitting.add(Reason.TRUNCATED)
+    if len(named(text)) == len(VERDICTS):
+        fitting.add(Reason.ECHO)
+    return min(fitting, key=list(Reason).index)
 
 
 def _read_yes_no(text: str, in_thought: bool) -> Reply:

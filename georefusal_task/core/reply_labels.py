@@ -28,7 +28,7 @@ _SHORT_FORMS = {
     "NONFACTUAL": Verdict.NONFACTUAL,
 }
 _LABELS = re.compile(LABEL)
-_INSIGNIFICANT = re.compile(r"[\s_\-\u2010-\u2015\u2212]+")  # what stands between the words of a label
+_INSIGNIFICANT = re.compile(r"[\s_\\\-\u2010-\u2015\u2212]+")  # what may stand between the words of a label
 _SEPARATORS = re.compile(r"[|/,;+&\n]|\b(?:or|and|vs)\b", re.IGNORECASE)
 _SCHEMA_KEYS = {"$ref", "allOf", "anyOf", "const", "enum", "oneOf", "type"}
 _LONGEST_VALUE = 2_000

@@ -104,11 +104,10 @@ def _cut_candidates(cut: CutOff, end: int, status: Status, letters: bool) -> lis
 
 
 def _encoded(text: str, scanned: Scan, letters: bool) -> list[Candidate]:
-    """Return the verdict objects in a JSON string: the whole text, a fence, or a value (as in a tool call)."""
+    """Return the verdict objects in a JSON string that fills a fence or is a value, as in a tool call."""
     if '\\"' not in text:
         return []
-    strings = [text, *(fenced.partition("\n")[2] for fenced in text.split("```")[1::2])]
-    values = [_decoded(string) for string in strings if string.strip()[:1] == '"']
+    values = [_decoded(fenced.partition("\n")[2]) for fenced in text.split("```")[1::2]]
     for start, _ in scanned.spans:
         values += _strings(STRICT.decode_at(text, start)[0])
     found: list[Candidate] = []
@@ -116,15 +115,27 @@ def _encoded(text: str, scanned: Scan, letters: bool) -> list[Candidate]:
         inner = [value for value in values if isinstance(value, str) and "verdict" in value.lower()]
         for value in inner:
             found += [c for c in _candidates(value, scan(value), STRICT, letters) if c.status is Status.JSON]
-        values = [_decoded(value) for value in inner if value.lstrip()[:1] == '"']
+        values = [_decoded(value) for value in inner]
     return found
 
 
-def _decoded(text: str) -> Any:
-    try:
-        return STRICT.decode_at(text.strip(), 0)[0]
-    except (ValueError, RecursionError):
+def unwrapped(text: str) -> str:
+    """Return what a text says that is a JSON string, or a JSON string in a JSON string; any other text as it is."""
+    for _ in range(_MAX_ENCODED):
+        text = _decoded(text) or text
+    return text
+
+
+def _decoded(text: str) -> str | None:
+    """Return the string that a text is in JSON, None if it is none."""
+    text = text.strip()
+    if text[:1] != '"' or text[-1:] != '"':
         return None
+    try:
+        value, end = STRICT.decode_at(text, 0)
+    except ValueError:
+        return None
+    return value if end == len(text) else None
 
 
 def _strings(value: Any) -> Iterator[str]:

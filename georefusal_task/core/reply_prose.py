@@ -11,18 +11,27 @@ from georefusal_task.core.reply_labels import LABEL, Outcome, named, several
 from georefusal_task.core.verdicts import VERDICTS, Verdict
 
 _WORD = re.compile(r"(?<![A-Za-z/])verdict", re.IGNORECASE)
-_AS_KEY = re.compile(rf"([\W_]{{1,30}})({LABEL})")  # "verdict: X", "<verdict>X", "**Verdict:** X", "| Verdict | X"
+_AS_KEY = re.compile(  # "verdict: X", "<verdict>X", "**Verdict:** X", "| Verdict | X", "Verdict (final): X"
+    rf"(?:\s?\([\w ]{{1,20}}\))?([\W_]{{1,30}})({LABEL})"
+)
 _AS_SENTENCE = re.compile(  # "my verdict is X", "the verdict for this question is therefore X"
-    r"[\s\"'*_`)]{0,6}(?:(?:for|on|here|about|in|of)\b[^.:;\n]{0,60}?\s)?is\b:?\s{1,3}"
+    r"[\s\"'*_`)]{0,6}(?:(?:for|on|here|about|in|of)\b[^.:;\n]{0,60}?\s)?(?:is|must be|should be)\b:?\s{1,3}"
     rf"(?:(?:therefore|thus|clearly|then|hence|simply|definitely)\b:?\s{{1,3}})?[\s\"'*_`:(]{{0,8}}({LABEL})"
 )
 _BOXED = re.compile(
     rf"\\boxed\s{{0,3}}\{{\s{{0,3}}(?:\\(?:text|mathrm|texttt|textbf|mathbf)\s{{0,3}}\{{\s{{0,3}})?[\"'`*]{{0,3}}({LABEL})"
 )
 _COLON = re.compile(r"[:=|>→⇒：]|\s[-–—]\s")
-_MORE = re.compile(rf"[\s\"'`*_}}]{{0,6}}(?:[|/,;&>]|\bor\b|\band\b)[\s\"'`*_]{{0,6}}(?:(?:or|and)\s{{1,3}})?({LABEL})")
-_UNSURE_AFTER = re.compile(r"[\s\"'`*_.]{0,6}(?:\?|\b(?:if|when|unless|only)\b)")
-_UNSURE_BEFORE = re.compile(r"\b(?:if|whether|unless)\b[^.!?\n]*\Z", re.IGNORECASE)
+_MORE = re.compile(
+    rf"[\s\"'`*_}}]{{0,6}}(?:[|/,;&>→]|->|=>|~+|\bor\b|\band\b)[\s\"'`*_]{{0,6}}(?:(?:or|and)\s{{1,3}})?({LABEL})"
+)
+_UNSURE_AFTER = re.compile(r"[\s\"'`*_]{0,6}\?|[ \t\"'`*_,;]{0,6}\b(?:if|when|unless|only|otherwise|else)\b")
+_UNSURE_BEFORE = re.compile(
+    r"\b(?:if|whether|unless)\b[^.!?\n]*\Z|\b(?:when|where)\b[^.!?,\n]*\Z|\b(?:one|possible|example|e\.g\.)[,:]?\s{0,3}\Z",
+    re.IGNORECASE,
+)
+_LISTED = re.compile(rf"[^\n]*\n[^\w\n]{{0,8}}{LABEL}")  # the next line begins with a label, too
+_BULLET = re.compile(r"\n\s*(?:[-•]|\*\s)")
 _REST_OF_LINE = re.compile(r"[^\n]*")
 _DECORATION = " \t\r\"'`*_.,:;!()[]<>#"
 _FENCE = re.compile(r"\s*```\w*\s*")
@@ -69,7 +78,10 @@ def _is_key(text: str, match: re.Match[str]) -> bool:
     if "\n" not in match[1]:
         return bool(_COLON.search(match[1]))
     rest = _REST_OF_LINE.match(text, match.end())
-    return rest is not None and not rest[0].strip(_DECORATION)  # a heading is followed by the label alone
+    if rest and not rest[0].strip(_DECORATION):
+        return True
+    # "Choose one verdict:\n- ANSWER: the evidence is ..." is the prompt, not a heading
+    return not _BULLET.search(match[1]) and not _LISTED.match(text, match.end())
 
 
 def _stated(text: str, match: re.Match[str]) -> Iterator[tuple[int, Outcome]]:

@@ -35,8 +35,10 @@ _ESCAPED_START = re.compile(r'\{(?:\\[nt]|\s){0,20}\\"')
 _PLAIN_START = re.compile(r'\{\s{0,20}"')
 
 _TOKEN = re.compile(
-    r"""(?:\{\s*+\}\s*+)++|(?:\{\s*+(?=\{))*+\{|\}"""  # a run of empty objects, a run of opening braces, a closing one
-    r"""|(?:(?<![A-Za-z0-9\\]["'`])(?<=["'`])|(?<=[{,\n;/])[ \t\r]{0,50}+)verdict["'`]?\s{0,50}+(?::|=>?)""",
+    r"(?:\{\s*+\}\s*+)++|(?:\{\s*+(?=\{))*+\{|\}"  # a run of empty objects, a run of opening braces, a closing one
+    r"""|(?:(?<![A-Za-z0-9\\]["'`])(?<=["'`])|(?<=[{,\n;/])[ \t\r]{0,50}+)"""  # what may stand before a key
+    r"""verdict(?:["'`]?\s{0,50}+(?::|=>?)|["'`]\s{0,50}+(?=["'`]))"""
+    r"(?!\s{0,5}(?:\.{3}|…))",  # the prompt's own {"verdict": ...} is no object
     re.IGNORECASE,
 )
 _CUT_START = re.compile(r"\{\s*+(?:['\"]|\Z)")
@@ -46,6 +48,7 @@ _VALUE = re.compile(
     r"""|(?=[,}]))"""  # nothing at all
 )
 
+_BARE_LINE = re.compile(r"\A(\s*+\w++[ \t\r]*+)(?=\n)")
 _ANOTHER = re.compile(rf"""\s{{0,50}}+(?:[,|/]|or\b|and\b)\s{{0,50}}+["'`]?{LABEL}["'`]?\s{{0,50}}+(?!\s|:)""")
 
 
@@ -152,7 +155,8 @@ def _handed(text: str, stretch: Stretch) -> str:
     head = text[stretch.start : key].rstrip("\"'`") if key - stretch.start < MAX_REPAIR // 2 else "{"
     if _affordable(head) != head:
         head = "{"
-    return _affordable(f'{head}"verdict":{text[colon : min(stretch.end, colon + MAX_REPAIR)]}'[:MAX_REPAIR])
+    tail = _BARE_LINE.sub(r"\1,", text[colon : min(stretch.end, colon + MAX_REPAIR)], count=1)
+    return _affordable(f'{head}"verdict":{tail}'[:MAX_REPAIR])
 
 
 def _affordable(text: str) -> str:

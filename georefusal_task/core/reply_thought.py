@@ -5,7 +5,9 @@ from collections import Counter
 
 from georefusal_task.core.reply_json import scan
 
-_TAG = re.compile(r"<\s{0,5}(/?)\s{0,5}(think|thinking|thought|reasoning|analysis)\b[^<>]{0,200}>", re.IGNORECASE)
+_TAG = re.compile(
+    r"<\s{0,5}(/?)\s{0,5}(think|thinking|thought|reasoning|analysis)(?:\s[^<>]{0,200})?(?<!/)>", re.IGNORECASE
+)
 
 
 def cut_thought(text: str) -> tuple[str, bool]:

@@ -4,10 +4,12 @@ Each table row is (reply, verdict or reason); the comment before a group names w
 """
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
+from georefusal_task.benchmarks.prompts import PROMPTS
 from georefusal_task.core.records import Flag, Reason, ReplyForm, Status
 from georefusal_task.core.reply import read_reply
 from georefusal_task.core.verdicts import VERDICTS, Verdict
@@ -119,6 +121,12 @@ def test_strict_json(text, expected):
         ('{\u3000"verdict":\u202f"ANSWER"}', A),
         ("{&quot;verdict&quot;: &quot;ANSWER&quot;}", A),
         ('{\\"verdict\\": \\"ANSWER\\", \\"answer\\": \\"yes\\"}', A),
+        ('{"verdict" "ANSWER", "answer" "yes"}', A),
+        ("{\n  verdict: ANSWER\n  answer: yes\n}", A),
+        # escapes that JSON does not know; some models write \_ for every underscore
+        ('{"verdict": "REFUSE\\_GRANULARITY\\_MISMATCH"}', G),
+        ('{"verdict": "ANSWER", "justification": "50\\% of C:\\path"}', A),
+        ("{'verdict': 'ANSWER', 'justification': 'it\\'s a ship, isn't it'}", A),
         ('{"verdict": "ANSWER", // sure\n"answer": "yes", # very\n}', A),
         # the object that closes last counts, also among broken ones
         (f"Draft: {{\"verdict\": \"ANSWER\"}}\nFinal: {{'verdict': '{G}'}}", G),
@@ -156,6 +164,13 @@ def test_mended_json(text, expected):
         (f"My verdict is {G} because the cars are small.", G),
         (f"The verdict for this question is therefore {G}.", G),
         (f"Final verdict: `{G}`, not ANSWER", G),
+        (f"Verdict (final): {G}", G),
+        (f"The verdict should be {G}.", G),
+        (f"**Verdict:**\n{G} \u2014 the cars are small", G),
+        (f"verdict: >\n  {G}", G),
+        # what the prompt says, restated, is no statement
+        (f'The form is {{"verdict": ..., "answer": ..., "justification": ...}}. Verdict: {G}', G),
+        (f'"answer" is "yes" when the verdict is ANSWER, otherwise "". Verdict: {G}', G),
         # the last statement counts
         (f"Verdict: ANSWER\nOn reflection: verdict: {G}", G),
         (f"ANSWER\nNo, wait. The verdict is {G}.", G),
@@ -202,7 +217,7 @@ def test_prose(text, expected):
         ('{"verdict": {}}', UNKNOWN),
         (f'{{"verdict": {{"value": "{G}"}}}}', UNKNOWN),
         ('{"verdict": "<one of the six verdicts>", "answer": ""}', UNKNOWN),
-        ('{"verdict": ..., "answer": ..., "justification": ...}', UNKNOWN),
+        ('{"verdict": ..., "answer": ..., "justification": ...}', NO_VERDICT),
         (f'{{"verdict": "not {G}"}}', UNKNOWN),
         ('{"verdict": "REFUSE_MAYBE"}\nVerdict: ANSWER', UNKNOWN),
         ('{"verdict": "ANSWER"}\n{"verdict": "REFUSE_MAYBE"}', UNKNOWN),
@@ -239,6 +254,12 @@ def test_prose(text, expected):
         ("ANSWER: yes", MENTION),
         ("The answer is ANSWER", MENTION),
         (f"Mein Urteil: {G}", MENTION),
+        ("Possible verdict: ANSWER", MENTION),
+        ("The verdict is ANSWER, otherwise nothing.", MENTION),
+        ("For example, verdict: ANSWER", MENTION),
+        (f"- {G}", MENTION),
+        (f"Verdict: ANSWER -> {G}", CONFLICT),
+        (f"Verdict: ~~ANSWER~~ {G}", CONFLICT),
         (f"Verdict: {G} or ANSWER", CONFLICT),
         (f"{G}: the cars are small, so not ANSWER.", CONFLICT),
         (f"ANSWER\n{G}", CONFLICT),
@@ -273,6 +294,8 @@ def test_unparsed(text, reason):
         (f'{{"verdict": "{G}", "justification": "the <think> tag"}}', G),
         (f'Here:\n{{"verdict": "{G}", "justification": "the </think> tag"}}', G),
         (f'<think>quote ["</think>"]</think>{{"verdict": "{G}"}}', G),
+        (f'<think/>{{"verdict": "{G}"}}', G),
+        (f'<analysis-result>{{"verdict": "{G}"}}</analysis-result>', G),
     ],
 )
 def test_thought_is_cut(text, expected):
@@ -425,6 +448,33 @@ def test_failed_requests_are_host_errors(text):
 )
 def test_order_of_reasons(text, reason):
     check(text, reason)
+
+
+def test_a_deep_stack_of_the_caller_is_survived():
+    text = '{"a":' * 450 + '{"verdict": "ANSWER"}' + "}" * 450
+
+    def call(depth):
+        return read_reply(text) if depth == 0 else call(depth - 1)
+
+    assert call(0).verdict is Verdict.ANSWER
+    assert call(sys.getrecursionlimit() - 450).reason in (Reason.TOO_DEEP, None)
+
+
+@pytest.mark.parametrize("prompt", PROMPTS.values(), ids=PROMPTS)
+def test_a_prompt_or_any_beginning_of_it_is_no_reply(prompt):
+    """Models that go on with the prompt instead of answering must not be read as if they had chosen."""
+    whole = prompt.instruction + "\n\nQuestion: Is there a ship at the quay?"
+    for end in range(len(whole) + 1):
+        assert read_reply(whole[:end]).verdict is None
+    assert read_reply(whole, prompt.reply).verdict is None
+
+
+@pytest.mark.parametrize(
+    "prompt", [prompt for prompt in PROMPTS.values() if prompt.reply != "yes_no"], ids=lambda p: p.name
+)
+@pytest.mark.parametrize("answer", [f'{{"verdict": "{G}", "answer": ""}}', f"Verdict: {G}", f"My verdict is {G}.", G])
+def test_a_restated_prompt_does_not_hide_the_answer(prompt, answer):
+    assert read_reply(f"{prompt.instruction}\n\n{answer}", prompt.reply).verdict is Verdict.GRANULARITY
 
 
 def test_limit_of_length_is_in_bytes():

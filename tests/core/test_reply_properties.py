@@ -83,10 +83,10 @@ verdicts = st.sampled_from(VERDICTS)
 no_tags = any_text.filter(lambda text: "<" not in text)
 
 
-def object_text(verdict, answer, justification, *, ascii_only=True, first="verdict"):
+def object_text(verdict, answer, justification, *, ascii_only=True, first="verdict", indent=None):
     fields = {"verdict": verdict, "answer": answer, "justification": justification}
     fields = {first: fields.pop(first)} | fields
-    return json.dumps(fields, ensure_ascii=ascii_only)
+    return json.dumps(fields, ensure_ascii=ascii_only, indent=indent)
 
 
 objects = st.builds(
@@ -96,6 +96,7 @@ objects = st.builds(
     any_text,
     ascii_only=st.booleans(),
     first=st.sampled_from(["verdict", "answer", "justification"]),
+    indent=st.sampled_from([None, 2, "\t"]),
 )
 
 
@@ -104,7 +105,7 @@ def well_formed(reply: Reply) -> bool:
     return unparsed == (reply.verdict is None) == (reply.reason is not None) and not (unparsed and reply.answer)
 
 
-@settings(max_examples=1_500)
+@settings(max_examples=500)
 @given(any_text, st.sampled_from(["verdict", "letter", "yes_no"]))
 def test_any_text_is_read_and_read_alike_twice(text, kind):
     reply = read_reply(text, kind)
@@ -112,7 +113,7 @@ def test_any_text_is_read_and_read_alike_twice(text, kind):
     assert read_reply(text, kind) == reply
 
 
-@settings(max_examples=500)
+@settings(max_examples=160)
 @given(any_text)
 def test_a_verdict_is_never_invented(text):
     """Repair libraries fill a missing value with the first of the enum; here every verdict stands in the text."""
@@ -123,7 +124,7 @@ def test_a_verdict_is_never_invented(text):
         assert short in squeezed
 
 
-@settings(max_examples=500)
+@settings(max_examples=160)
 @given(verdicts, st.sampled_from(["yes", "no", ""]), any_text, st.booleans())
 def test_justification_never_changes_the_verdict(verdict, answer, justification, ascii_only):
     reply = read_reply(object_text(verdict, answer, justification, ascii_only=ascii_only))
@@ -160,7 +161,7 @@ WRAPPERS = [
 ]
 
 
-@settings(max_examples=600)
+@settings(max_examples=200)
 @given(objects, st.sampled_from(WRAPPERS))
 def test_wrappers_keep_verdict_and_tier(text, wrapper):
     alone, wrapped = read_reply(text), read_reply(wrapper.replace("%s", text))
@@ -168,7 +169,7 @@ def test_wrappers_keep_verdict_and_tier(text, wrapper):
     assert wrapped.justification == alone.justification
 
 
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(objects, st.integers(1, 3))
 def test_objects_in_strings_keep_the_tier(text, times):
     encoded = text
@@ -177,7 +178,7 @@ def test_objects_in_strings_keep_the_tier(text, times):
     assert read_reply(encoded) == read_reply(text)
 
 
-@settings(max_examples=800)
+@settings(max_examples=260)
 @given(objects, st.data())
 def test_cutting_off_never_gives_another_verdict(text, data):
     whole, cut = read_reply(text), read_reply(text[: data.draw(st.integers(0, len(text) - 1))])
@@ -187,7 +188,7 @@ def test_cutting_off_never_gives_another_verdict(text, data):
         assert (cut.verdict, cut.status, cut.flags) == (whole.verdict, Status.REPAIRED, (Flag.TRUNCATED,))
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(verdicts, verdicts, st.data())
 def test_cutting_off_nested_objects_never_gives_the_inner_verdict(outer, inner, data):
     text = json.dumps(
@@ -197,7 +198,7 @@ def test_cutting_off_nested_objects_never_gives_the_inner_verdict(outer, inner, 
     assert cut.verdict == outer or cut.reason is Reason.TRUNCATED
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(objects, objects)
 def test_the_last_object_counts(first, second):
     reply, last = read_reply(first + "\n" + second), read_reply(second)
@@ -218,7 +219,7 @@ plain_words = st.lists(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(verdicts, plain_words.map(" ".join), st.sampled_from(SPOILERS))
 def test_spoilt_syntax_is_mended(verdict, justification, spoil):
     reply = read_reply(spoil(object_text(verdict, "", justification)))
@@ -226,14 +227,14 @@ def test_spoilt_syntax_is_mended(verdict, justification, spoil):
     assert Flag.TRUNCATED not in reply.flags
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(verdicts, no_tags)
 def test_python_dictionaries_never_give_another_verdict(verdict, justification):
     reply = read_reply(repr({"verdict": str(verdict), "justification": justification}))
     assert reply.verdict in (verdict, None)
 
 
-@settings(max_examples=500)
+@settings(max_examples=160)
 @given(any_text)
 def test_spans_are_those_of_json(text):
     """Every span decodes, none overlap, and no object that json finds outside of them has been missed."""
@@ -255,7 +256,7 @@ def test_spans_are_those_of_json(text):
             assert found == {}
 
 
-@settings(max_examples=300)
+@settings(max_examples=60)
 @given(
     st.recursive(
         st.none() | st.booleans() | st.floats() | st.integers() | any_text,
@@ -272,7 +273,7 @@ def test_scan_agrees_with_json_on_any_value(value):
         assert STRICT.decode_at(text, 0)[1] == len(text)
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(any_text, verdicts)
 def test_thought_makes_no_difference(thought, verdict):
     assume("<" not in thought and "{" not in thought)
