@@ -52,12 +52,14 @@ def town(number: int, modality: str = "optical", *, gsd_m: float | None = 0.6) -
     names = stream.shuffled(sorted(SIZES))[: 2 + int(stream.uniform() * 4)]
     instances: list[Instance] = []
     for name in names:
+        home = (stream.choice((0.0, 0.5)), stream.choice((0.0, 0.5))) if stream.uniform() < 0.6 else None
         for _ in range(1 + int(stream.uniform() * 4)):
-            grown = 1 + 2.5 * stream.uniform()
+            grown = 1 + 1.5 * stream.uniform()
             minor, major = (side * grown for side in SIZES[name])
-            x, y = (SIZE * (0.12 + 0.76 * stream.uniform()) for _ in "xy")
+            low, room = ((0.1, 0.1), 0.8) if home is None else ((home[0] + 0.12, home[1] + 0.12), 0.26)
+            x, y = (SIZE * (low[axis] + room * stream.uniform()) for axis in (0, 1))
             turned = 0.0 if SIZES[name][0] == SIZES[name][1] else stream.choice((0.0, 8.0, 35.0, 50.0, 70.0, 90.0))
-            fine = {"ship": "ferry", "plane": "Boeing 747"}.get(name) if stream.uniform() < 0.5 else None
+            fine = {"ship": "fishing boat", "plane": "Boeing 747"}.get(name) if stream.uniform() < 0.5 else None
             fine = fine or {"ship": "tugboat", "plane": "Airbus A330"}.get(name)
             one = oblong(name, x, y, minor, major, turned, fine_class=fine)
             x0, y0, x1, y1 = one.bounds
@@ -65,7 +67,7 @@ def town(number: int, modality: str = "optical", *, gsd_m: float | None = 0.6) -
             if inside and all(one.shape.distance(other.shape) > 4 for other in instances):
                 instances.append(one)
     scene = Scene(
-        f"town/{number}", Path("none.png"), SIZE, SIZE, modality, "town", gsd_m,  # type: ignore[arg-type]
+        f"town/{number}", Path("none.png"), SIZE, SIZE, modality, "fair1m", gsd_m,  # type: ignore[arg-type]
         instances=tuple(instances), complete=COMPLETE,
     )  # fmt: skip
     return Tile(scene, 0, 0, SIZE, SIZE, tuple(instances))
@@ -76,7 +78,7 @@ def census() -> Census:
     """Return counts over the first 60 towns."""
     counts = Census()
     for number in range(60):
-        counts.add("town", {one.class_name for one in town(number).instances})
+        counts.add("fair1m", {one.class_name for one in town(number).instances})
     return counts
 
 

@@ -60,8 +60,9 @@ def ask(lever_id: str, situation: Situation, master: int, *, attempt: int = 0) -
     """Return the first draft of a lever whose measurement lies in its band, or why there is none.
 
     master, attempt: with the base's id and the family, the key of the random stream, so that an item can be made again
-    alone, and LOW, MEDIUM and HIGH of a base share their draws. Where drafts exist but none lies in the band, the first
-    one is returned with its rejection.
+    alone, and LOW, MEDIUM and HIGH of a base share their draws. Among answerable drafts one with a drawn answer goes
+    first, so that "yes" and "no" are as frequent as the tiles allow. Where drafts exist but none lies in the band, the
+    first one is returned with its rejection.
 
     Raises:
         ConfigError: no such lever, or the bank lacks its list.
@@ -71,16 +72,20 @@ def ask(lever_id: str, situation: Situation, master: int, *, attempt: int = 0) -
     barred = _barred(family, situation)
     if barred:
         return NotApplicable(lever_id, Reason.WRONG_BASE, barred)
-    stream = Stream(derive_key(master, situation.base.id, family.name, attempt))
-    first: Asked | None = None
+    base_id = situation.base.id
+    stream = Stream(derive_key(master, base_id, family.name, attempt))
+    wanted = Stream(derive_key(master, base_id, f"{family.name}|answer", attempt)).choice(("yes", "no"))
+    kept: tuple[Asked, Draft] | None = None
     for draft in family.pose(situation, stream, intensity):
         asked = _finish(lever_id, family, intensity, situation, draft)
-        if asked.verdict is not None:
-            return _with_image(asked, situation, draft, master, attempt)
-        first = first or asked
-    return first or NotApplicable(
-        lever_id, Reason.NO_MATCH, f"nothing in {situation.tile.id} fits what {lever_id} says"
-    )
+        if kept is None or (kept[0].verdict is None and asked.verdict is not None):
+            kept = asked, draft
+        if asked.verdict is not None and asked.answer in (None, wanted):
+            kept = asked, draft
+            break
+    if kept is None:
+        return NotApplicable(lever_id, Reason.NO_MATCH, f"nothing in {situation.tile.id} fits what {lever_id} says")
+    return kept[0] if kept[0].verdict is None else _with_image(*kept, situation, master, attempt)
 
 
 def measure_question(draft: Draft) -> Measurement:
@@ -165,7 +170,7 @@ def _finish(lever_id: str, family: QuestionFamily, intensity: Intensity, situati
     )
 
 
-def _with_image(asked: Asked, situation: Situation, draft: Draft, master: int, attempt: int) -> Asked:
+def _with_image(asked: Asked, draft: Draft, situation: Situation, master: int, attempt: int) -> Asked:
     """Return the question with its image, where a crossed lever coarsens it: noise and optics as drawn for the base."""
     if draft.step is None:
         return asked

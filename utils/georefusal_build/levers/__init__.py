@@ -6,7 +6,6 @@ Importing a category's file declares its levers: image levers in `FAMILIES`, que
 import georefusal_build.levers.ambiguous
 import georefusal_build.levers.false_premise
 import georefusal_build.levers.granularity
-import georefusal_build.levers.granularity_asked
 import georefusal_build.levers.info_missing
 import georefusal_build.levers.nonfactual  # noqa: F401
 from georefusal_build.levers.asked import QUESTION_FAMILIES, QuestionFamily, find_question

@@ -39,9 +39,10 @@ def _in_each_quarter(items: Items, frame: Frame) -> tuple[Finding, ...]:
     """One reading for each quarter with an A (for every quarter where no A is named): is a C in it?"""
     places = [geo.quarter(one, frame) for one in items["C"]]
     anchors = [geo.quarter(one, frame) for one in items.get("A", ())]
-    margin = min((m for _, m in (*places, *anchors)), default=geo.SURE)
+    clear = min((margin for _, margin in anchors), default=geo.SURE)
     held = [q for q in QUARTERS if "A" not in items or q in {name for name, _ in anchors}]
-    return tuple(Finding(q in {name for name, _ in places}, margin) for q in held)
+    inside = (geo.some(Finding(name == q, margin) for name, margin in places) for q in held)
+    return tuple(Finding(one.truth, min(one.margin, clear)) for one in inside)
 
 
 def _pairs(situation: Situation, stream: Stream, least: int) -> Iterator[tuple[str, Items]]:

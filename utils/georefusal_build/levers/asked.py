@@ -7,6 +7,7 @@ the first whose measurement lies in the band of the lever.
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 from georefusal_build.arrays import U8
@@ -14,9 +15,10 @@ from georefusal_build.asking import Court
 from georefusal_build.census import Census
 from georefusal_build.classes import ClassTable, Noun, ObjectClass
 from georefusal_build.geometry import Finding, Frame
+from georefusal_build.levers.premises import Claimed, claims
 from georefusal_build.levers.registry import Anchor, Touches, Variant
 from georefusal_build.outcomes import Json
-from georefusal_build.question_tables import Tables, load_tables
+from georefusal_build.question_tables import Claim, Tables, load_tables
 from georefusal_build.questions import Candidate
 from georefusal_build.scenes import ALL_CLASSES, Instance, Modality, Tile
 from georefusal_build.streams import Stream
@@ -65,6 +67,11 @@ class Situation:
     def frame(self) -> Frame:
         """Width and height of the tile, pixels."""
         return float(self.tile.width), float(self.tile.height)
+
+    @cached_property
+    def claims(self) -> dict[Claim, Claimed]:
+        """What the tile's modality and pixels say of the kinds of picture that it could be called."""
+        return claims(self.pixels, self.tile.scene.modality)
 
     @property
     def truth(self) -> Finding:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from georefusal_build import geometry as geo
 from georefusal_build.asking import QUARTERS
 from georefusal_build.levers.asked import BOTH, Draft, Situation, capitalised, question_lever, wordings
-from georefusal_build.levers.premises import ATTRIBUTES, RELATIONS, Claimed, Look, claims
+from georefusal_build.levers.premises import ATTRIBUTES, RELATIONS, Claimed, Look
 from georefusal_build.levers.registry import Variant
 from georefusal_build.outcomes import Json
 from georefusal_build.streams import Stream
@@ -212,9 +212,8 @@ def relation(situation: Situation, stream: Stream, intensity: Intensity) -> Iter
 def capture(situation: Situation, stream: Stream, intensity: Intensity) -> Iterator[Draft]:
     """Takes a wrong sensor, time or kind of picture for granted."""
     asking = _Asking("fp_capture", situation, stream, intensity)
-    judged = claims(situation.pixels, situation.tile.scene.modality)
     for picture in stream.shuffled(situation.tables.pictures):
-        claimed = judged.get(picture.claim)
+        claimed = situation.claims.get(picture.claim)
         if claimed is not None:
             slots = {"M": picture.name, "a_M": picture.a}
             yield asking.draft(

@@ -12,7 +12,7 @@ import numpy as np
 from georefusal_build import geometry as geo
 from georefusal_build.arrays import U8
 from georefusal_build.geometry import Frame
-from georefusal_build.kernels.tones import luma
+from georefusal_build.kernels.tones import brightest_band, darkest_band, luma
 from georefusal_build.question_tables import Claim
 from georefusal_build.scenes import Instance, Modality
 from georefusal_build.targets import Target, ring
@@ -237,15 +237,15 @@ def colourful(pixels: U8) -> float:
     """
     if pixels.ndim == 2:
         return 0.0
-    red, green, blue = (pixels[..., band].astype(np.float64) for band in range(3))
+    red, green, blue = (pixels[..., band].astype(np.float32) for band in range(3))
     a, b = red - green, (red + green) / 2 - blue
-    return float(math.hypot(a.std(), b.std()) + 0.3 * math.hypot(a.mean(), b.mean()))
+    spread, shift = ((f(a, dtype=np.float64), f(b, dtype=np.float64)) for f in (np.std, np.mean))
+    return math.hypot(*spread) + 0.3 * math.hypot(*shift)
 
 
 def white_share(pixels: U8) -> float:
     """Return the share of pixels that are bright in every band (at least 200) and nearly without colour."""
-    bands = pixels[..., None] if pixels.ndim == 2 else pixels
-    low, high = bands.min(axis=2), bands.max(axis=2)
+    low, high = darkest_band(pixels), brightest_band(pixels)
     return float(np.mean((low >= 200) & (high - low <= 30)))
 
 
