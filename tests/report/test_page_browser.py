@@ -261,21 +261,27 @@ def contrast(page: Opened, selector: str) -> float:
     return (light + 0.05) / (dark + 0.05)
 
 
+def filled(page: Opened, selector: str) -> float:
+    return luminance(page.locator(selector).first.evaluate("shape => getComputedStyle(shape).fill"))
+
+
 def luminance(colour: str) -> float:
     parts = [int(part) / 255 for part in colour[colour.index("(") + 1 : -1].split(",")[:3]]
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def test_outcomes_differ_in_grey(page: Opened) -> None:
-    """The bars must tell right from wrong without colour."""
-    shades = [
-        luminance(page.locator(f"svg rect.bar.{kind}").first.evaluate("bar => getComputedStyle(bar).fill"))
-        for kind in ("right", "reason", "side")
-    ]
-    ordered = sorted(shades)
-    assert all((after + 0.05) / (before + 0.05) > 1.25 for before, after in pairwise(ordered))
-    assert page.locator("svg rect.bar.unparsed").first.get_attribute("fill").startswith("url(#hatch-")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_outcomes_differ_in_grey(browser: Any, file: str, problems: list[str], scheme: str) -> None:
+    """The bars must tell right from wrong without colour, and their figures must be readable on them."""
+    for page in opened(browser, file, problems, viewport=DESKTOP, color_scheme=scheme):
+        shades = {kind: filled(page, f"svg rect.bar.{kind}") for kind in ("right", "reason", "side")}
+        for darker, lighter in pairwise(sorted(shades.values())):
+            assert (lighter + 0.05) / (darker + 0.05) > 1.7
+        for kind, shade in shades.items():
+            dark, light = sorted((shade, filled(page, f"svg text.onbar.{kind}")))
+            assert (light + 0.05) / (dark + 0.05) > 4.5, kind
+        assert page.locator("svg rect.bar.unparsed").first.get_attribute("fill").startswith("url(#hatch-")
 
 
 def test_without_a_script_the_figures_still_stand(browser: Any, file: str, problems: list[str]) -> None:
