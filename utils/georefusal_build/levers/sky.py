@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
+import cv2
 import numpy as np
 
 from georefusal_build.anchors import RING, Measurement, Value, visibility
@@ -127,7 +128,7 @@ def draw_sky(subject: Subject, stream: Stream, sky: Sky) -> AimedSky:
         InapplicableError: the targets take more than 0.6 of the largest cover, or the base is cloudy already.
 
     """
-    white = float(np.mean((darkest_band(subject.pixels) >= 200) & (_chroma(subject.pixels) <= 20)))
+    white = _white_share(subject.pixels)
     if white >= 0.02:
         raise InapplicableError(Reason.BASE_NOT_CLEAN, f"{white:.3f} of the base is as bright and colourless as cloud")
     least = float(keep_clear(subject.targets, subject.shape, 1.0, _PAD).mean()) / 0.6
@@ -155,9 +156,10 @@ def _bumps(targets: Sequence[Target], factor: float, pad: float) -> list[Bump]:
     ]
 
 
-def _chroma(pixels: U8) -> U8:
-    """Largest minus smallest band, DN."""
-    return cast("U8", brightest_band(pixels) - darkest_band(pixels))
+def _white_share(pixels: U8) -> float:
+    """Share of the image in bright, colourless areas; single roofs, boats and trunks average out with the ground."""
+    dark, bright = (cv2.blur(band, (15, 15)) for band in (darkest_band(pixels), brightest_band(pixels)))
+    return float(np.mean((dark >= 200) & (cv2.subtract(bright, dark) <= 20)))
 
 
 def _coarse(shape: Shape, step: int) -> Shape:
