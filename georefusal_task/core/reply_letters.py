@@ -10,9 +10,9 @@ _GAP = r"[\s\"'`*_:=(\[]{0,8}"
 _END = r"(?=[\s\"'`*_]{0,6}(?:\Z|[\n.,;:!)\]}]))"  # an A that goes on is a word: "answer: A ship"
 _LETTER = rf"(?:[B-F](?!\w)|[b-f](?!\w){_END}|A(?!\w){_END})"
 _CHOSEN = re.compile(
-    # "Answer: C", "the answer is (C)"
+    # after "answer: ", as in "the answer is (C)"; after "option ", as in "my choice is C"; in a box
     rf"(?:\b(?i:answer|(?<!one )verdict)(?:\s{{1,3}}(?i:is)\b|[\s\"'`*_]{{0,4}}[:=]){_GAP}"
-    rf"|\b(?i:option|choice|letter|choose)\b(?:\s{{1,3}}(?i:is)\b)?{_GAP}"  # "my choice is C", "option C"
+    rf"|\b(?i:option|choice|letter|choose)\b(?:\s{{1,3}}(?i:is)\b)?{_GAP}"
     r"|\\boxed\s{0,3}\{\s{0,3}(?:\\(?:text|mathrm|textbf|mathbf)\s{0,3}\{\s{0,3})?\(?)"
     rf"({_LETTER}(?:[\s\"'`*_)\]]{{0,4}}(?:[,/|&]|or\b|and\b){_GAP}{_LETTER})*)"
 )

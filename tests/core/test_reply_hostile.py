@@ -153,7 +153,6 @@ UNITS = [
     ),
 ]
 STARTS = {
-    "alone": "",
     "behind an object": OBJECT,
     "in a broken object": '{"verdict": "ANSWER", "justification": "the "ship" ',
     "in a broken Python object": "{'verdict': 'ANSWER', 'justification': 'the ship ",
@@ -181,8 +180,8 @@ def seconds(text, kind="verdict"):
     return time.process_time() - start
 
 
-def repeated(unit, start="", end=""):
-    return start + (unit * (SIZE // len(unit) + 1))[: SIZE - len(start) - len(end)] + end
+def repeated(unit, start="", end="", size=SIZE):
+    return start + (unit * (size // len(unit) + 1))[: size - len(start) - len(end)] + end
 
 
 @pytest.mark.parametrize("unit", COMMON)
@@ -191,18 +190,24 @@ def test_a_hostile_megabyte_is_read_in_time(unit):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("unit", UNITS)
+def test_every_hostile_megabyte_is_read_in_time(unit):
+    assert seconds(repeated(unit)) < MAX_SECONDS
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("start", STARTS.values(), ids=STARTS.keys())
 @pytest.mark.parametrize("unit", UNITS)
-def test_every_hostile_megabyte_is_read_in_time(unit, start):
-    assert seconds(repeated(unit, start)) < MAX_SECONDS
-    assert seconds(repeated(unit, start, end="{'verdict': 'ANSWER'}")) < MAX_SECONDS
+def test_what_stands_around_it_does_not_matter(unit, start):
+    """A quarter of the size in a quarter of the time."""
+    assert seconds(repeated(unit, start, end="{'verdict': 'ANSWER'}", size=SIZE // 4)) < MAX_SECONDS / 4
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["letter", "yes_no"])
 @pytest.mark.parametrize("unit", UNITS)
 def test_the_other_kinds_too(unit, kind):
-    assert seconds(repeated(unit), kind) < MAX_SECONDS
+    assert seconds(repeated(unit, size=SIZE // 4), kind) < MAX_SECONDS / 4
 
 
 @pytest.mark.slow
