@@ -14,7 +14,7 @@ DOCS = Path(__file__).parents[1] / "docs"
 _PART = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 QWEN_TOKENS = {"default": 287, "minimal": 132, "no_precedence": 232, "mcq": 236, "conf": 311, "forced": 36}
-"""Tokens of each instruction under Qwen's vocabulary, counted once with tiktoken; the digests below tie them to a text."""
+"""Tokens of each instruction under Qwen's vocabulary, counted once with tiktoken; COUNTED ties them to a text."""
 
 COUNTED = {
     "default": "dae5f0bf4083",
@@ -29,7 +29,9 @@ COUNTED = {
 def _metric_table(metrics: dict[str, Metric]) -> str:
     arrows = {True: "more", False: "less"}
     lines = ["| metric | better | meaning, and how it can mislead |", "|---|---|---|"]
-    lines += [f"| `{name}` | {arrows[metric.higher_is_better]} | {metric.meaning} |" for name, metric in metrics.items()]
+    lines += [
+        f"| `{name}` | {arrows[metric.higher_is_better]} | {metric.meaning} |" for name, metric in metrics.items()
+    ]
     return "\n".join(lines)
 
 
