@@ -1,16 +1,14 @@
 """Over-refusal by what is left of the target at the model: a tile that was shrunk may honestly be too coarse."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from math import sqrt
 
 from georefusal_task.core.records import Row
 from georefusal_task.image_files import examine
-from georefusal_task.report.figures import Figure
-from georefusal_task.report.figures_charts import dots
-from georefusal_task.report.page_parts import DRAWN, Part, drawn_note, grouped, shown
+from georefusal_task.report.page_breakdown import breakdown_figure, grouped
+from georefusal_task.report.page_parts import Part
 from georefusal_task.report.runs import Run
-from georefusal_task.report.tables import Table
 
 EDGES = (0.0, 4.0, 8.0, 16.0, 32.0, float("inf"))
 """Pixels across the target, from a few to plenty."""
@@ -25,51 +23,25 @@ def by_effective_pixels(runs: Sequence[Run]) -> list[Part]:
     Known are the size of the target in the tile (provenance: pixels across, or an area, whose root is taken) and the
     size of the image as the model's encoder got it (replies: `input_size`).
     """
-    bins = [_bin_name(low, high) for low, high in pairwise(EDGES)]
-    found = []
-    for run in runs:
-        effective = effective_pixels(run)
-        found.append(grouped(run, lambda row: _bin(row, effective), ("false_refusal_rate", "granularity")))  # noqa: B023 - used at once
+    names = {
+        "false_refusal_rate": "False refusals",
+        "granularity": "Refused as GRANULARITY",
+        "unparsed_rate_answerable": "No verdict",
+    }
+    found = [grouped(run, _bins(effective_pixels(run)), tuple(names)) for run in runs]
     if not any(found):
         return []
-    drawn = [
-        (
-            name,
-            [
-                (number, of_run[name]["false_refusal_rate"])
-                for number, of_run in enumerate(found[:DRAWN])
-                if name in of_run
-            ],
-        )
-        for name in bins
-    ]
-    rows = [
-        (
-            name,
-            run.name,
-            str(of_run[name]["granularity"].n),
-            shown(of_run[name]["false_refusal_rate"]),
-            shown(of_run[name]["granularity"]),
-        )
-        for name in bins
-        for run, of_run in zip(runs, found, strict=True)
-        if name in of_run
-    ]
     return [
-        Figure(
+        breakdown_figure(
             "pixels",
             "Over-refusal by pixels on target at the model",
-            dots([group for group in drawn if group[1]], [run.name for run in runs[:DRAWN]] if len(runs) > 1 else ()),
+            runs,
+            found,
+            what=("Pixels across", [_bin_name(low, high) for low, high in pairwise(EDGES)]),
+            names=names,
             conclude="False refusals that pile up at few pixels may be honest: at the model's own input size the "
             "target is no longer there to be seen.",
-            beware="That a model is careful: this looks at answerable items whose sizes are known, and at no others."
-            + drawn_note(runs),
-            data=Table(
-                "Answerable items by pixels across the target, per cent with 95 % interval",
-                ("Pixels", "Run", "n", "False refusals", "Refused as GRANULARITY"),
-                tuple(rows),
-                left=frozenset({0, 1}),
-            ),
+            beware="That a model is careful: this looks at answerable items whose sizes are known, and at no others.",
         )
     ]
 
@@ -93,10 +65,13 @@ def _across(measures: dict[str, float]) -> float | None:
     return next((sqrt(measures[name]) for name in _AREA if measures.get(name, -1) >= 0), None)
 
 
-def _bin(row: Row, effective: dict[str, float]) -> str | None:
-    if row.id not in effective:
-        return None
-    return next(_bin_name(low, high) for low, high in pairwise(EDGES) if low <= effective[row.id] < high)
+def _bins(effective: Mapping[str, float]) -> Callable[[Row], str | None]:
+    def of(row: Row) -> str | None:
+        if row.id not in effective:
+            return None
+        return next(_bin_name(low, high) for low, high in pairwise(EDGES) if low <= effective[row.id] < high)
+
+    return of
 
 
 def _bin_name(low: float, high: float) -> str:

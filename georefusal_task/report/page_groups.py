@@ -2,32 +2,20 @@
 
 from collections.abc import Callable, Sequence
 
-from georefusal_task.benchmarks.refusal import FORCED_METRICS, SMALL
+from georefusal_task.benchmarks.refusal import FORCED_METRICS
 from georefusal_task.core.records import Intensity, Row
-from georefusal_task.core.stats import Estimate
 from georefusal_task.report.figures import Figure
-from georefusal_task.report.figures_charts import dots
-from georefusal_task.report.page_parts import DRAWN, Part, Section, always_answering, drawn_note, grouped, of, shown
+from georefusal_task.report.page_breakdown import NAMES, breakdown_figure, breakdown_table, grouped
+from georefusal_task.report.page_parts import Part, Section, always_answering, of, shown
 from georefusal_task.report.runs import Run
 from georefusal_task.report.tables import UNDEFINED, Table
 
-NAMES = {
-    "accept_acc": "Accepted",
-    "answer_recall": "Answer recall",
-    "refusal_acc": "Refusal accuracy",
-    "false_refusal_rate": "False refusals",
-    "missed_refusal_rate": "Missed refusals",
-    "unparsed_rate": "No verdict",
-}
 _TITLES = {
     "intensity": "By intensity",
     "category": "By category of the lever, its answerable items too",
     "lever_family": "By lever family",
     "set": "By batch",
 }
-_FEW = f"k/n: fewer than {SMALL} items, so no rate."
-
-Groups = dict[str, dict[str, Estimate]]
 
 
 def groups(runs: Sequence[Run]) -> Section:
@@ -61,45 +49,17 @@ def _known(run: Run, field: str) -> Callable[[Row], str | None]:
     return value
 
 
-def breakdown_table(title: str, what: str, found: Sequence[tuple[Run, Groups]]) -> Table:
-    """Return a table with a row per group and run; `what` names the groups."""
-    order = list(dict.fromkeys(group for _, groups_ in found for group in groups_))
-    rows = [
-        (group, run.name, str(groups_[group]["accept_acc"].n), *(shown(groups_[group].get(name)) for name in NAMES))
-        for group in order
-        for run, groups_ in found
-        if group in groups_
-    ]
-    columns = (what, "Run", "n", *NAMES.values())
-    return Table(f"{title}, per cent with 95 % interval", columns, tuple(rows), (_FEW,), frozenset({0, 1}))
-
-
 def _intensity(runs: Sequence[Run]) -> Figure:
-    found = [grouped(run, lambda row: row.intensity, ("refused",)) for run in runs]
-    drawn = [
-        (level, [(number, of_run[level]["refused"]) for number, of_run in enumerate(found[:DRAWN]) if level in of_run])
-        for level in map(str, Intensity)
-    ]
-    rows = [
-        (level, run.name, str(of_run[level]["refused"].n), shown(of_run[level]["refused"]))
-        for level in map(str, Intensity)
-        for run, of_run in zip(runs, found, strict=True)
-        if level in of_run
-    ]
-    return Figure(
+    names = {"refused": "Refused", "unparsed_rate": "No verdict"}
+    return breakdown_figure(
         "intensity",
         "Share refused by intensity",
-        dots(drawn, [run.name for run in runs[:DRAWN]] if len(runs) > 1 else ()),
+        runs,
+        [grouped(run, lambda row: row.intensity, tuple(names)) for run in runs],
+        what=("Intensity", list(map(str, Intensity))),
+        names=names,
         conclude="A model that sees the evidence go refuses little at LOW and much at HIGH: the steps matter.",
-        beware="The level alone: refusing everything is high throughout, and a few LOW items must be refused."
-        + drawn_note(runs),
-        data=Table(
-            "Share refused, per cent with 95 % interval",
-            ("Intensity", "Run", "n", "Refused"),
-            tuple(rows),
-            (_FEW,),
-            frozenset({0, 1}),
-        ),
+        beware="The level alone: refusing everything is high throughout, and a few LOW items must be refused.",
     )
 
 
@@ -132,7 +92,7 @@ def variants(runs: Sequence[Run]) -> Section | None:
                 forced.append((run.name, task, str(other.n), *(shown(of(other, name)) for name in FORCED_METRICS)))
                 continue
             figures = [shown(other.summary.metrics.get(name), signed=name.endswith("gap")) for name in names]
-            rows.append((run.name, task.removeprefix("georefusalbench_"), str(other.n), *figures))
+            rows.append((run.name, _shortened(task), str(other.n), *figures))
         rows += _prompts(run)
     parts: list[Part] = [
         _variants_figure(runs),
@@ -167,36 +127,29 @@ def variants(runs: Sequence[Run]) -> Section | None:
 
 
 def _variants_figure(runs: Sequence[Run]) -> Figure:
-    def shortened(task: str) -> str:
-        return task.removeprefix("georefusalbench_")
+    def shown_and_asked(run: Run) -> dict[str, Run]:
+        others = {_shortened(task): other for task, other in run.variants.items() if not other.is_forced}
+        return {"main": run} | others
 
-    of_run = [
-        {"main": run} | {shortened(task): other for task, other in run.variants.items() if not other.is_forced}
-        for run in runs
+    found = [
+        {name: {"accept_acc": of(one, "accept_acc")} for name, one in shown_and_asked(run).items()} for run in runs
     ]
-    order = list(dict.fromkeys(name for variants_ in of_run for name in variants_))
-    members = [
-        (name, [(number, of(found[name], "accept_acc")) for number, found in enumerate(of_run) if name in found])
-        for name in order
-    ]
-    return Figure(
+    return breakdown_figure(
         "variants",
         "Accepted verdicts by what was shown and asked",
-        dots(
-            [(name, [one for one in ones if one[0] < DRAWN]) for name, ones in members],
-            [run.name for run in runs[:DRAWN]] if len(runs) > 1 else (),
-            reference=always_answering(runs),
-        ),
+        runs,
+        found,
+        what=("Variant", list(dict.fromkeys(name for groups_ in found for name in groups_))),
+        names={"accept_acc": "Accepted"},
         conclude="What is left without the image (noimage) or with another (shuffled) comes from the wording alone.",
         beware="A grey image is no blind baseline: there a good model refuses nearly everything, and so falls short of "
-        "always answering." + drawn_note(runs),
-        data=Table(
-            "Accepted verdicts, per cent with 95 % interval",
-            ("Variant", "Run", "n", "Accepted"),
-            tuple((name, runs[number].name, str(one.n), shown(one)) for name, ones in members for number, one in ones),
-            left=frozenset({0, 1}),
-        ),
+        "always answering.",
+        reference=always_answering(runs),
     )
+
+
+def _shortened(task: str) -> str:
+    return task.removeprefix("georefusalbench_")
 
 
 def _prompts(run: Run) -> list[tuple[str, ...]]:

@@ -32,7 +32,7 @@ def headline(runs: Sequence[Run], floor: Run | None) -> Section:
     drawn = [(run.name, [(number, of(run, "accept_acc"))]) for number, run in enumerate(runs)]
     if floor:
         drawn.append((floor.name, [(MARKERS - 1, of(floor, "accept_acc"))]))
-    figure_ = Figure(
+    figure = Figure(
         "headline",
         "Accepted verdicts against always answering",
         dots(
@@ -51,7 +51,7 @@ def headline(runs: Sequence[Run], floor: Run | None) -> Section:
         "Headline",
         "The share of items whose verdict is accepted. A model that answers everything already gets about half, so "
         "what counts is the gap to that, and whether chance could have made it.",
-        [*notes, figure_],
+        [*notes, figure],
     )
 
 

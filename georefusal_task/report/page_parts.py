@@ -1,15 +1,9 @@
 """What a page is made of, and how a figure stands in a cell of it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-
-from georefusal_task.benchmarks.refusal import SMALL
-from georefusal_task.benchmarks.refusal_scores import RATES, Outcomes
-from georefusal_task.core.records import Row
-from georefusal_task.core.sampling import Mask, Sample
 from georefusal_task.core.stats import Estimate, undefined
 from georefusal_task.core.verdicts import VERDICTS, Verdict
 from georefusal_task.report.figures import Figure
@@ -112,35 +106,6 @@ def percent(value: float | None) -> str:
 def of(run: Run, name: str) -> Estimate:
     """Return a metric of a run; undefined where its summary has none of that name."""
     return run.summary.metrics.get(name) or undefined()
-
-
-def grouped(run: Run, group_of: Callable[[Row], str | None], names: Sequence[str]) -> dict[str, dict[str, Estimate]]:
-    """Return group -> rate -> its value over the items of the group, counts alone under 20 items.
-
-    Besides the metrics that are rates there are `refused` (of all items) and `granularity` (of answerable ones, those
-    refused for want of detail).
-    """
-    outcomes = Outcomes.of(run.rows)
-    said_granularity = np.array([row.verdict == Verdict.GRANULARITY for row in run.rows], dtype=np.bool_)
-    more = {
-        "refused": (outcomes.refused, outcomes.all),
-        "granularity": (said_granularity, outcomes.answerable),
-    }
-    rates = {name: more[name] if name in more else RATES[name](outcomes) for name in names}
-    sample = Sample.of([row.id for row in run.rows], run.clusters)
-    of_item = [group_of(row) for row in run.rows]
-    found = {}
-    for group in sorted({group for group in of_item if group is not None}):
-        member = np.array([one == group for one in of_item], dtype=np.bool_)
-        found[group] = {name: _rate(sample, hits, among & member) for name, (hits, among) in rates.items()}
-    return found
-
-
-def _rate(sample: Sample, hits: Mask, among: Mask) -> Estimate:
-    n = int(among.sum())
-    if not 0 < n < SMALL:
-        return sample.rate(hits, among)
-    return Estimate(None, None, None, n, f"counts only, n < {SMALL}", count=int((hits & among).sum()))
 
 
 def always_answering(runs: Sequence[Run]) -> tuple[str, float] | None:

@@ -7,8 +7,8 @@ from georefusal_task.report.curves import Curve, curve, paired_consistency
 from georefusal_task.report.effective import by_effective_pixels
 from georefusal_task.report.figures import Figure
 from georefusal_task.report.figures_charts import severity_curves
-from georefusal_task.report.page_groups import NAMES, breakdown_table
-from georefusal_task.report.page_parts import DRAWN, Fold, Note, Part, Section, grouped, shown
+from georefusal_task.report.page_breakdown import NAMES, breakdown_table, grouped
+from georefusal_task.report.page_parts import DRAWN, Fold, Note, Part, Section, shown
 from georefusal_task.report.provenance import Provenance, is_measured, severities
 from georefusal_task.report.runs import Run
 from georefusal_task.report.tables import UNDEFINED, Table

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from georefusal_task.benchmarks.refusal import METRICS
 from georefusal_task.benchmarks.refusal_scores import BOUNDED
 from georefusal_task.core.records import Reason, Row, Status
-from georefusal_task.core.stats import Estimate
 from georefusal_task.core.verdicts import VERDICTS, Verdict
 from georefusal_task.report.figures import Figure
 from georefusal_task.report.figures_charts import dots, outcome_bars, plane
@@ -49,7 +48,9 @@ _CATEGORY = {
     "hierarchical_score": "Hierarchical",
     "yesno_acc": "Yes/no right",
     "false_refusal_rate": "False refusals",
+    "unparsed_rate_answerable": "No verdict, answerable",
     "missed_refusal_rate": "Missed refusals",
+    "unparsed_rate_must_refuse": "No verdict, must refuse",
 }
 
 
@@ -253,7 +254,7 @@ def replies(runs: Sequence[Run]) -> Section:
     shares = Table(
         "Form of the replies, per cent with 95 % interval",
         ("Run", *names.values()),
-        tuple((run.name, *(_share(of(run, name)) for name in names)) for run in runs),
+        tuple((run.name, *(shown(of(run, name)) for name in names)) for run in runs),
         ("Cut off: by the token limit; raise max_new_tokens before models are compared.",),
     )
     return Section(
@@ -263,7 +264,3 @@ def replies(runs: Sequence[Run]) -> Section:
         "wide gap to the one over clean JSON is a matter of format.",
         [shares, table],
     )
-
-
-def _share(estimate: Estimate) -> str:
-    return shown(estimate)

@@ -58,7 +58,7 @@ def test_over_refusal_stands_where_it_happens(tmp_path: Path, twin: Benchmark) -
     assert isinstance(part, Figure)
     small, large = sum(width == 6.0 for width in across.values()), sum(width == 40.0 for width in across.values())
     assert [row[0] for row in part.data.rows] == ["under 4 pixels", "16 to 32 pixels"]
-    assert part.data.rows[0][2:] == (str(small), f"{small}/{small}", f"{small}/{small}")
+    assert part.data.rows[0][2:] == (str(small), f"{small}/{small}", f"{small}/{small}", f"0/{small}")
     assert part.data.rows[1][2] == str(large)
     assert part.data.rows[1][3].startswith(("0/", "0.0"))
 
