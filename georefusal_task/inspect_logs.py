@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from georefusal_task.core.errors import ConfigError, DataError
+from georefusal_task.core.reply import FAILED_REQUEST
 
 _ZSTANDARD, _LOCAL_HEADER = 93, 30
 _WRONG = (KeyError, TypeError, ValueError, RuntimeError)
@@ -52,7 +53,9 @@ def task_of(path: Path) -> str:
 
 
 def read_texts(path: Path) -> dict[str, tuple[str, ...]]:
-    """Return item id -> what the model said, epoch by epoch; a sample that failed before there was a reply is left out.
+    """Return item id -> what the model said, epoch by epoch.
+
+    A sample whose request failed counts as such where inspect_ai scored it all the same, and is left out where not.
 
     Raises:
         DataError: the file is no such log, or damaged.
@@ -61,8 +64,10 @@ def read_texts(path: Path) -> dict[str, tuple[str, ...]]:
     said: dict[str, dict[int, str]] = {}
     with _reported(path):
         for sample in _samples(path):
-            if sample["output"]["choices"]:
-                said.setdefault(str(sample["id"]), {})[sample["epoch"]] = sample["output"]["completion"]
+            output = sample["output"]
+            if output["choices"] or sample.get("scores"):
+                text = output["completion"] if output["choices"] else FAILED_REQUEST
+                said.setdefault(str(sample["id"]), {})[sample["epoch"]] = text
     return {item: tuple(epochs[epoch] for epoch in sorted(epochs)) for item, epochs in said.items()}
 
 

@@ -13,6 +13,8 @@ import zstandard
 
 from georefusal_task import inspect_logs
 from georefusal_task.core.errors import ConfigError, DataError
+from georefusal_task.core.records import Reason
+from georefusal_task.core.reply import read_reply
 from georefusal_task.replies import find_replies, read_replies
 from georefusal_task.report.logs import find_logs
 
@@ -75,9 +77,12 @@ def test_epochs_are_repeats_in_their_order_whenever_they_finished(tmp_path: Path
     }
 
 
-def test_a_request_that_failed_leaves_its_item_out_as_inspect_ai_does(tmp_path: Path) -> None:
-    file = archive(tmp_path / "x.eval", sample("A-0", "yes"), sample("A-1", None))
-    assert list(read_replies(file, KNOWN)) == ["A-0"]
+def test_a_request_that_failed_counts_where_inspect_ai_counts_it(tmp_path: Path) -> None:
+    scored = {**sample("B-2", None), "error": {"message": "429"}, "scores": {"accept_set": {"value": "N"}}}
+    file = archive(tmp_path / "x.eval", sample("A-0", "yes"), sample("A-1", None), scored)
+    found = read_replies(file, KNOWN)
+    assert list(found) == ["A-0", "B-2"]
+    assert read_reply(found["B-2"].texts[0]).reason == Reason.HOST_ERROR
 
 
 def test_an_interrupted_run_has_its_header_elsewhere(tmp_path: Path) -> None:

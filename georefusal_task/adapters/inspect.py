@@ -56,6 +56,7 @@ def georefusalbench(
         scorer=accept_set(prompt, data),
         metrics=[georefusal(prompt, variant, clusters)],
         config=GenerateConfig(temperature=0, max_tokens=1024),
+        score_on_error=True,  # a failed request stays in n and counts as wrong, and does not end the run
     )
 
 

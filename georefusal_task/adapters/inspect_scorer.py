@@ -19,12 +19,12 @@ from inspect_ai.scorer import (
 from inspect_ai.solver import TaskState
 from pydantic import TypeAdapter
 
-from georefusal_task.adapters.common import load, spec_of, summed_up
+from georefusal_task.adapters.common import load, spec_of
 from georefusal_task.benchmarks.refusal import score_one
 from georefusal_task.core.records import Reason, Row
-from georefusal_task.core.reply import read_reply
+from georefusal_task.core.reply import FAILED_REQUEST, read_reply
 from georefusal_task.replies import read_clusters
-from georefusal_task.tasks_table import Variant
+from georefusal_task.tasks_table import Variant, summed_up
 
 _REASONS = {Reason.EMPTY: "no_response", Reason.HOST_ERROR: "host_error"}
 """All others are to inspect_ai an invalid format; a failed request is kept apart from what the model did."""
@@ -63,7 +63,8 @@ def accept_set(prompt: str = "default", data: str | None = None) -> Scorer:
 
     async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001
         item = items[str(state.sample_id)]
-        reply = read_reply(state.output.completion, kind)
+        # without a choice there was no answer to the request: see score_on_error of the task
+        reply = read_reply(state.output.completion if state.output.choices else FAILED_REQUEST, kind)
         row = score_one(item.case, item.label, [reply], kind)
         right = row.answer == row.gold_answer if kind == "yes_no" else row.right
         return Score(

@@ -8,11 +8,9 @@ from vlmeval.dataset.image_base import ImageBaseDataset
 from vlmeval.smp import load
 
 from georefusal_task.adapters.common import load as load_items
-from georefusal_task.adapters.common import summed_up
 from georefusal_task.benchmarks.refusal import score_one
-from georefusal_task.core.records import Reason, Reply, Status
-from georefusal_task.core.reply import read_reply
-from georefusal_task.tasks_table import DEFAULT_TASK, TASKS
+from georefusal_task.core.reply import FAILED_REQUEST, read_reply
+from georefusal_task.tasks_table import DEFAULT_TASK, TASKS, summed_up
 from georefusal_task.variants import show, shown_cases
 
 FAILED = "Failed to obtain answer"
@@ -62,9 +60,8 @@ class GeoRefusalBench(ImageBaseDataset):  # type: ignore[misc] # the host has no
         frame, kind = pd.DataFrame(load(eval_file)), self.spec.asks.reply
         rows = []
         for item_id, prediction in zip(frame["item_id"], frame["prediction"].fillna(""), strict=True):
-            failed = str(prediction).startswith(FAILED)
-            reply = Reply(None, Status.UNPARSED, Reason.HOST_ERROR) if failed else read_reply(str(prediction), kind)
-            item = self.items[item_id]
+            item, text = self.items[item_id], str(prediction)
+            reply = read_reply(FAILED_REQUEST if text.startswith(FAILED) else text, kind)
             rows.append(score_one(item.case, item.label, [reply], kind))
         return {name: estimate.value for name, estimate in summed_up(self.spec, rows).metrics.items()}
 

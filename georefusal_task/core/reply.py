@@ -26,8 +26,10 @@ READER = "1"
 
 MAX_BYTES = 4 * 1024 * 1024
 
-_HOST_ERRORS = ("[LMMS_EVAL_", "Error: can only concatenate")
-"""How the texts begin that lmms-eval stores as the answer when a request failed."""
+FAILED_REQUEST = "[REQUEST FAILED]"
+"""Stands for the reply where a request failed, in files of ours and from harnesses that keep no text of their own."""
+_HOST_ERRORS = (FAILED_REQUEST, "[LMMS_EVAL_", "Error: can only concatenate")
+"""How texts begin that are no reply; the latter two are what lmms-eval stores when a request failed."""
 _BLANK = " \t\n\r\f\v\0\ufeff\u200b\u00a0"
 
 
