@@ -137,6 +137,7 @@ def test_a_cell_of_the_matrix_leads_to_its_items(page: Opened) -> None:
     cell.click()
     page.wait_for_function(f"document.getElementById('found').textContent.startsWith('{count} of')")
     assert page.locator(".card").count() == min(count, 24)
+    assert page.evaluate("document.activeElement.id") == "gallery-title"
 
 
 def test_tables_sort_by_number_with_undefined_last(page: Opened) -> None:

@@ -156,6 +156,7 @@
       for (const [key, value] of wanted) if (form.elements[key]?.tagName === "SELECT") form.elements[key].value = value;
       update();
       document.getElementById("gallery").scrollIntoView();
+      document.getElementById("gallery-title").focus({ preventScroll: true });
     } else if (hash.startsWith("#item-")) {
       const place = data.items.findIndex((item) => item.id === hash.slice("#item-".length));
       if (place < 0) return;
