@@ -100,9 +100,10 @@ QUESTION_BANDS: dict[str, Band] = {
             every(ge("n_eff", 26), when="fine absent"),
             some(ge("n_eff", 16), when="super"),
             some(ge("n_eff", 16), when="ladder"),
+            image(ge("n_disc_px", 8), when="ladder"),
             *_settled(_SURE),
         ),
-        "a fine class is ruled out only where every instance could be told",
+        "a fine class is ruled out only where every instance could be told; n_disc_px of a superclass is ours",
     ),
     "gm_subtype_medium": Band(
         _COARSE,

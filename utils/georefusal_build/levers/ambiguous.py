@@ -1,6 +1,7 @@
 """Levers of AMBIGUOUS_QUERY: what is asked has several readings that do not agree on this image.
 
-Where the words have a single referent, or all readings agree, the very same string is answerable: that is LOW.
+Where the words have a single referent, or all readings agree, the very same string is answerable: that is LOW. Families
+that can refuse only where the asked class is there are asked on such bases at LOW too, where both answers occur.
 """
 
 from collections.abc import Iterator
@@ -78,6 +79,7 @@ def _pronoun(situation: Situation, template: str, slots: dict[str, str], clause:
     Variant("relation", BOTH, "within one length of 'the A', of which there are several"),
     Variant("pronoun", BOTH, "it, that one, the other: nothing named before"),
     anchor="geometry",
+    yes_only=True,
 )
 def deictic(situation: Situation, stream: Stream, intensity: Intensity) -> Iterator[Draft]:
     """Refers to one object where several could be meant."""
@@ -98,6 +100,7 @@ def deictic(situation: Situation, stream: Stream, intensity: Intensity) -> Itera
     Variant("by_class", BOTH, "the quarter that has A's, which lie in several"),
     Variant("deictic", BOTH, "there, that part: no place named before"),
     anchor="geometry",
+    yes_only=True,
 )
 def region(situation: Situation, stream: Stream, intensity: Intensity) -> Iterator[Draft]:
     """Asks about a part of the area where several could be meant."""
@@ -122,6 +125,7 @@ def region(situation: Situation, stream: Stream, intensity: Intensity) -> Iterat
     Variant("definite", BOTH, "longer than 'the A', of which there are several"),
     Variant("elided", BOTH, "longer, with nothing to compare named before"),
     anchor="geometry",
+    yes_only=True,
 )
 def comparand(situation: Situation, stream: Stream, intensity: Intensity) -> Iterator[Draft]:
     """Compares with one object where several could be meant."""
@@ -142,6 +146,7 @@ def comparand(situation: Situation, stream: Stream, intensity: Intensity) -> Ite
     Variant("length", BOTH, "large, long, big: no limit given"),
     Variant("stacked", BOTH, "two criteria without a limit"),
     anchor="geometry",
+    yes_only=True,
     may_accept={MEDIUM: Verdict.NONFACTUAL, HIGH: Verdict.NONFACTUAL},
 )
 def criterion(situation: Situation, stream: Stream, intensity: Intensity) -> Iterator[Draft]:

@@ -170,7 +170,7 @@ def _ladder(situation: Situation, intensity: Intensity, template: str) -> Iterat
             template,
             {"T": kind.name, "a_T": kind.a},
             (situation.truth,) if intensity is Intensity.LOW else (),
-            {} if intensity is Intensity.LOW else {"n_disc_px": _pixels(kind.metres, situation, found)},
+            {"n_disc_px": _pixels(kind.metres, situation, found)},
             {"n_eff": tuple(one.sides[0] for one in found)},
             variant="ladder",
             tags=frozenset({"ladder"}),
