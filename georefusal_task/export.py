@@ -33,8 +33,10 @@ def export(directory: Path, task: TaskSpec, benchmark: Benchmark, *, force: bool
     are never touched.
 
     Raises:
-        DataError: the folder holds an earlier export and not `force`, or something that is not an export's own.
+        DataError: it is a file, or holds an earlier export (without `force`) or something that export did not write.
     """
+    if directory.exists() and not directory.is_dir():
+        raise DataError(f"{directory} is a file; name a folder")
     directory.mkdir(parents=True, exist_ok=True)
     _check_room(directory, force=force)
     unfinished = directory / _UNFINISHED

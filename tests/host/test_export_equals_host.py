@@ -2,12 +2,16 @@
 
 import hashlib
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
+from PIL.PngImagePlugin import PngInfo
 from support.host import HostRun, run_host
 from support.server import ChatServer, Request
+from support.twin import POISON, make_twin
 from typer.testing import CliRunner
 
 from georefusal_task import data
@@ -41,35 +45,57 @@ def model(text: str, image: bytes | None) -> str:
     return forms[digest[4] % len(forms)]
 
 
+@dataclass(frozen=True)
+class Served:
+    """One run of all tasks through the host and a server with that model."""
+
+    run: HostRun
+    requests: list[Request]
+
+
 @pytest.fixture(scope="module")
-def mini() -> Path:
-    folder = data.load_mini().folder
-    assert folder is not None
+def twin(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A set with poisoned provenance, in a file of its own and in the text of a PNG."""
+    folder = make_twin(tmp_path_factory.mktemp("data") / "twin", n=90, spelling="other", accept="bar")
+    notes = PngInfo()
+    notes.add_text("Comment", POISON)
+    file = min((folder / "images").rglob("*.png"))
+    Image.open(file).save(file, pnginfo=notes)
     return folder
 
 
 @pytest.fixture(scope="module")
-def host(mini: Path, tmp_path_factory: pytest.TempPathFactory) -> HostRun:
-    """One run of all tasks on the mini set, through the host and a server with that model."""
-
+def served(twin: Path, tmp_path_factory: pytest.TempPathFactory) -> Served:
     def reply(request: Request) -> str:
         (image,) = [file for _, file in request.images] or [None]
         return model("\n\n".join(request.texts), image)
 
     with ChatServer(reply) as server:
-        return run_host(
+        run = run_host(
             tmp_path_factory.mktemp("host") / "run",
             *("--model", "openai", "--model_args", f"model=scripted,base_url={server.base_url}"),
             *("--tasks", ",".join(TASKS), "--log_samples"),
-            env={"OPENAI_API_KEY": "none", "NO_PROXY": "127.0.0.1", "GEOREFUSAL_DATA": str(mini)},
+            env={"OPENAI_API_KEY": "none", "NO_PROXY": "127.0.0.1", "GEOREFUSAL_DATA": str(twin)},
         )
+        return Served(run, server.requests)
+
+
+def test_no_provenance_and_no_label_gets_into_a_request(served: Served, twin: Path) -> None:
+    labels = [item.label for item in data.load(twin).items]
+    secrets = {POISON, *(label.lever for label in labels if label.lever), *(label.id for label in labels)}
+    assert len(served.requests) == len(TASKS) * len(labels)
+    for request in served.requests:
+        words = json.dumps(request.params) + "".join(request.texts)
+        assert not {secret for secret in secrets if secret in words}
+        assert not any(POISON.encode() in file for _, file in request.images)
+    assert not [path for path in served.run.files if POISON in path.read_text(encoding="utf-8")]
 
 
 @pytest.mark.parametrize("task", TASKS)
 def test_a_model_scores_the_same_with_and_without_a_harness(
-    host: HostRun, mini: Path, tmp_path: Path, task: str
+    served: Served, twin: Path, tmp_path: Path, task: str
 ) -> None:
-    options = ["--task", task, "--data", str(mini)]
+    options = ["--task", task, "--data", str(twin)]
     folder = tmp_path / "export"
     exported = CliRunner().invoke(app, ["export", str(folder), *options])
     assert exported.exit_code == 0, exported.output
@@ -83,9 +109,9 @@ def test_a_model_scores_the_same_with_and_without_a_harness(
     (folder / "replies.jsonl").write_text("".join(json.dumps(reply) + "\n" for reply in replies))
 
     own = scores(folder / "replies.jsonl", options, tmp_path / "own.json")
-    logged = scores(host.sample_file(task), options, tmp_path / "logged.json")
+    logged = scores(served.run.sample_file(task), options, tmp_path / "logged.json")
     assert (own["metrics"], own["by"], own["tests"]) == (logged["metrics"], logged["by"], logged["tests"])
-    figures = host.metrics(task)
+    figures = served.run.metrics(task)
     assert {name: figures[name] for name in own["metrics"]} == {
         name: metric["value"] for name, metric in own["metrics"].items()
     }
