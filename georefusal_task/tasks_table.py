@@ -1,10 +1,13 @@
 """The tasks by name: which prompt, which images, which set. The host adapter, `export` and `score` read it."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from georefusal_task.benchmarks.prompts import Prompt, get_prompt
+from georefusal_task.benchmarks.refusal import Summary, summarise, summarise_forced
 from georefusal_task.core.errors import ConfigError
+from georefusal_task.core.records import Row
 
 Variant = Literal["main", "jpeg_q95", "noimage", "shuffled", "grey"]
 """What is shown in the image's place."""
@@ -58,3 +61,10 @@ def get_task(name: str, *, own_set: bool = False) -> TaskSpec:
     raise ConfigError(
         f"no task is called {name!r}; there are: {', '.join(TASKS)} (a task of your own needs --data with its folder)"
     )
+
+
+def summed_up(spec: TaskSpec, rows: Iterable[Row], clusters: Mapping[str, str] | None = None) -> Summary:
+    """Return the summary that belongs to the task's prompt and variant; arguments and errors as for `summarise`."""
+    if spec.asks.reply == "yes_no":
+        return summarise_forced(rows, clusters=clusters)
+    return summarise(rows, clusters=clusters, grey=spec.variant == "grey")

@@ -1,12 +1,9 @@
-"""What every adapter does alike: find and load a task's items, say what was asked of them, sum up the scored rows."""
+"""What every adapter does alike: find and load a task's items, say what was asked of them."""
 
 import logging
-from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from georefusal_task.benchmarks.refusal import Summary, summarise, summarise_forced
-from georefusal_task.core.records import Row
 from georefusal_task.core.reply import READER
 from georefusal_task.data import Benchmark, load_mini
 from georefusal_task.data import load as load_set
@@ -49,10 +46,3 @@ def described(spec: TaskSpec, benchmark: Benchmark) -> dict[str, Any]:
         "data_revision": benchmark.revision,
         "reader": READER,
     }
-
-
-def summed_up(spec: TaskSpec, rows: Iterable[Row], clusters: Mapping[str, str] | None = None) -> Summary:
-    """Return the summary that belongs to the task's prompt and variant; arguments and errors as for `summarise`."""
-    if spec.asks.reply == "yes_no":
-        return summarise_forced(rows, clusters=clusters)
-    return summarise(rows, clusters=clusters, grey=spec.variant == "grey")

@@ -10,12 +10,11 @@ from dataclasses import asdict
 from functools import lru_cache
 from typing import Any
 
-from georefusal_task.adapters.common import summed_up
 from georefusal_task.benchmarks.refusal import Summary, scalar
 from georefusal_task.benchmarks.refusal_metrics import FORCED_METRICS, METRICS, Metric
 from georefusal_task.core.errors import DataError
 from georefusal_task.core.records import Row
-from georefusal_task.tasks_table import TaskSpec
+from georefusal_task.tasks_table import TaskSpec, summed_up
 
 HEADLINE = "accept_acc"
 SCORE = "score"

@@ -48,27 +48,22 @@ def score(
     from tqdm import tqdm
 
     from georefusal_task import data as loader
-    from georefusal_task.benchmarks.refusal import summarise, summarise_forced
     from georefusal_task.commands.score_table import lines
     from georefusal_task.core.errors import ConfigError
     from georefusal_task.replies import find_replies, made_from, read_clusters, read_replies, score_replies
-    from georefusal_task.tasks_table import DEFAULT_TASK, get_task
+    from georefusal_task.tasks_table import DEFAULT_TASK, get_task, summed_up
 
     if json and not json.parent.is_dir():
         raise ConfigError(f"--json {json}: there is no folder {json.parent}")
     file, named = find_replies(file, task)
     spec = get_task(named or DEFAULT_TASK, own_set=data is not None)
-    kind = spec.asks.reply
     benchmark = loader.load_mini() if spec.mini and data is None else loader.load(data)
     replies = read_replies(file, benchmark.by_id)
     # disable=None: no bar unless a person is watching
-    rows = score_replies(benchmark.by_id, replies, kind, track=lambda ids: tqdm(ids, "reading replies", disable=None))
-    cluster_of = read_clusters(clusters) if clusters else None
-    if kind == "yes_no":
-        summary = summarise_forced(rows, clusters=cluster_of)
-    else:
-        summary = summarise(rows, clusters=cluster_of, grey=spec.variant == "grey")
-
+    rows = score_replies(
+        benchmark.by_id, replies, spec.asks.reply, track=lambda ids: tqdm(ids, "reading replies", disable=None)
+    )
+    summary = summed_up(spec, rows, read_clusters(clusters) if clusters else None)
     meta = made_from(spec, benchmark) | {"models": sorted({said.model for said in replies.values() if said.model})}
     if json:
         json.write_text(dumps(summary.to_json(meta), indent=2, allow_nan=False) + "\n", encoding="utf-8")

@@ -9,14 +9,14 @@ from functools import cached_property
 from pathlib import Path
 
 from georefusal_task import data as loader
-from georefusal_task.benchmarks.refusal import Summary, summarise, summarise_forced
+from georefusal_task.benchmarks.refusal import Summary
 from georefusal_task.core.errors import ConfigError, DataError
 from georefusal_task.core.records import Reason, Row
 from georefusal_task.data import Benchmark
 from georefusal_task.replies import ItemReplies, score_replies
 from georefusal_task.report.logs import Log, Meta, find_logs
 from georefusal_task.report.provenance import Provenance, clusters, load_provenance, ties
-from georefusal_task.tasks_table import DEFAULT_TASK, TASKS, TaskSpec, get_task
+from georefusal_task.tasks_table import DEFAULT_TASK, TASKS, TaskSpec, get_task, summed_up
 
 Data = Path | str | Benchmark | None
 """Where the items come from: a folder, a set that is loaded already, or the usual order of the loader."""
@@ -107,9 +107,7 @@ class Run:
     @cached_property
     def summary(self) -> Summary:
         """Every figure of the run, with intervals over clusters where those are known."""
-        if self.is_forced:
-            return summarise_forced(self.rows, clusters=self.clusters)
-        return summarise(self.rows, clusters=self.clusters, grey=self.spec.variant == "grey")
+        return summed_up(self.spec, self.rows, self.clusters)
 
 
 def load_run(

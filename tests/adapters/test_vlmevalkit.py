@@ -13,9 +13,8 @@ from support.twin import make_twin, twin_rows
 
 from georefusal_task import data
 from georefusal_task.adapters import vlmevalkit
-from georefusal_task.adapters.common import summed_up
 from georefusal_task.replies import ItemReplies, score_replies
-from georefusal_task.tasks_table import TASKS
+from georefusal_task.tasks_table import TASKS, summed_up
 
 RUN_PY = """
 import json, pathlib, sys
