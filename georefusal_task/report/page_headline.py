@@ -127,7 +127,7 @@ def _headline_row(name: str, run: Run) -> tuple[str, ...]:
         shown(of(run, "accept_acc")),
         shown(of(run, "always_answer_gap"), signed=True),
         f"{test.p:.2g}" if test else UNDEFINED,
-        f"{100 * test.detectable:.1f}" if test and test.detectable else UNDEFINED,
+        f"{100 * test.detectable:.1f}" if test and test.detectable and test.detectable <= 1 else UNDEFINED,
         shown(of(run, "strict_acc")),
         f"{test.method if test else 'no test'}; {of(run, 'accept_acc').method}",
     )
