@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from georefusal_build.anchors_colour import colour_of
 from georefusal_build.apply import apply
 from georefusal_build.kernels.fields import power_law
 from georefusal_build.kernels.tones import to_u8
@@ -75,6 +76,9 @@ def bases(variant: str, modality: str) -> dict[Intensity, Base]:
     ground = radar() if sar else optical()
     known: dict[str, Any] = {"modality": modality}
     match variant:
+        case "pan" | "drop_R" | "drop_G" | "drop_B":
+            tint = (64, 136, 184) if variant == "drop_B" else (70, 100, 170)
+            return _coloured(variant, ground, tint, known)
         case "line_drop":
             shared = base("lines", ground, [(100, 60, 140, 82)], 200, **known)
         case "slc_gap":
@@ -114,6 +118,16 @@ def bases(variant: str, modality: str) -> dict[Intensity, Base]:
         case _:
             shared = base("shared", ground, PAIR, 170, 22, **known)
     return dict.fromkeys(Intensity, shared)
+
+
+def _coloured(
+    variant: str, ground: np.ndarray, tint: tuple[int, int, int], known: dict[str, Any]
+) -> dict[Intensity, Base]:
+    pixels = ground.copy()
+    pixels[60:90, 60:96] = np.clip(np.array(tint) + 3 * Stream(9).normal((30, 36, 3)), 0, 255)
+    name = colour_of(pixels[60:90, 60:96].reshape(-1, 3)) or "none"
+    asked = Base(variant, pixels, (Target.box(60, 60, 96, 90),), known | {"asks": "colour", "colour": name})
+    return dict.fromkeys(Intensity, asked)
 
 
 def _pair(low: Base, refuse: Base) -> dict[Intensity, Base]:

@@ -34,6 +34,7 @@ def apply(
     nominal_px: tuple[float, float] | None = None,
     gsd_m: float | None = None,
     asks: str = "",
+    colour: str = "",
     settings: Mapping[str, float] | None = None,
     levers_applied: Sequence[str] = (),
 ) -> Outcome | NotApplicable:
@@ -42,8 +43,10 @@ def apply(
     pixels: uint8 (H, W) or (H, W, 3), never written to; three equal bands are treated as one. targets: outlines of ALL
     instances of the asked class, pixels; with answer "no" the asked region. base_id, master, attempt: key of the
     random stream, so that an item can be made again alone; two items that share an image pass the same base_id.
-    settings: values that the caller fixes ("step" of gm_decimate, "floor_db" of im_bury, ...). levers_applied: levers
-    that have changed `pixels` already; there must be none.
+    asks: what a crossed question asks for, "colour" or "plain" (im_channel: the targets are instances whatever the
+    answer); colour: the colour it names. settings: values that the caller fixes ("step" of gm_decimate, "level" of
+    im_bury, "gain" of gain_clip and crush, "reduced" 0 or 1 of im_channel). levers_applied: levers that have changed
+    `pixels` already; there must be none.
 
     Raises:
         ConfigError: no such lever or variant.
@@ -69,6 +72,7 @@ def apply(
         nominal_px=nominal_px,
         gsd_m=gsd_m,
         asks=asks,
+        colour=colour,
         settings=dict(settings or {}),
     )
     chosen = family.variant(variant, modality)
@@ -103,7 +107,7 @@ def _outcome(lever_id: str, variant: str, subject: Subject, effect: Effect, *, c
         nominal_px=subject.nominal_px,
         clip=effect.clip,
         contrast=contrast,
-    )
+    ).merged(effect.measured)
     decision = decide(lever_id, measurement, subject.tags)
     return Outcome(
         lever_id=lever_id,

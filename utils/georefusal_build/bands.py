@@ -69,6 +69,7 @@ _NO_HIGH = (every(le("visible_fraction", 0.02), when="no"), image(ge("nominal_fi
 
 _THIN = "signal_left is ours: under thin cloud a pixel can count as hidden (below half the signal) and show the target"
 _LOST = "scan_z_before is ours (Rose: 5): a target that never stood out has lost nothing to the noise"
+_TELL = "the competing colour is the closest typical one, taken at the instance's own luma"
 _CLEAR = "n_eff is ours: the instance that settles the question must be one that a person recognises"
 
 IMAGE_BANDS: dict[str, Band] = {
@@ -118,6 +119,22 @@ IMAGE_BANDS: dict[str, Band] = {
         ),
     ),
     "im_truncate_high": Band(_MISSING, (every(le("visible_fraction", 0.001), when="yes"), *_NO_HIGH)),
+    "im_channel_low": Band(
+        _ANSWER,
+        (
+            some(ge("has_colour", 1), ge("dE_remaining", 15), when="colour yes"),
+            every(le("has_colour", 0), ge("dE_remaining", 15), when="colour no"),
+            some(ge("n_eff", 16), when="plain yes"),
+            every(ge("visible_fraction", 0.99), when="plain no"),
+        ),
+        "a plain question does not need the band; every instance must have a colour of its own",
+    ),
+    "im_channel_medium": Band(_MISSING, (every(ge("dE_full", 20), le("dE_remaining", 6), when="colour"),), _TELL),
+    "im_channel_high": Band(
+        _MISSING,
+        (every(ge("dE_full", 20), le("dE_remaining", 5), when="colour"), image(le("chroma_left", 3), when="colour")),
+        f"{_TELL}; with the chroma gone dE is |dL*|",
+    ),
     "im_bury_low": Band(
         _ANSWER,
         (some(ge("scan_z", 8), ge("peak_margin_db", 3), when="yes"),),

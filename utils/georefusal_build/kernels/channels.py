@@ -1,5 +1,7 @@
 """Missing channels."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import cast
 
 import numpy as np
@@ -19,3 +21,12 @@ def drop_band(pixels: U8, band: int) -> U8:
     first, second = (pixels[..., i].astype(np.uint16) for i in range(3) if i != band)
     out[..., band] = ((first + second + 1) // 2).astype(np.uint8)
     return out
+
+
+REDUCTIONS: dict[str, Callable[[U8], U8]] = {
+    "pan": panchromatic,
+    "drop_R": partial(drop_band, band=0),
+    "drop_G": partial(drop_band, band=1),
+    "drop_B": partial(drop_band, band=2),
+}
+"""Ways to lose colour, by variant name."""

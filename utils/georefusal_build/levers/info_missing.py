@@ -3,8 +3,10 @@
 import numpy as np
 
 from georefusal_build.anchors import clipped_mask
+from georefusal_build.anchors_colour import COLOURS, colour_anchors
 from georefusal_build.arrays import F32, Mask
 from georefusal_build.kernels import blocks, swath
+from georefusal_build.kernels.channels import REDUCTIONS
 from georefusal_build.levers.blackout import over_instances, over_regions
 from georefusal_build.levers.drowning import DROWNINGS, Contrast
 from georefusal_build.levers.exposure import expose
@@ -107,6 +109,30 @@ def truncate(subject: Subject, stream: Stream, intensity: Intensity, variant: st
         swath.repeat_last_line(subject.pixels, lost[:, 0]) if repeat else blocks.fill_constant(subject.pixels, lost, 0)
     )
     return Effect(out, _kept(lost), params=params | {"repeat": repeat})
+
+
+@lever(
+    "im_channel",
+    Verdict.INFO_MISSING,
+    Variant("pan", ("optical",), "one panchromatic band", paired=True),
+    Variant("drop_R", ("optical",), "the red band lost", paired=True),
+    Variant("drop_G", ("optical",), "the green band lost", paired=True),
+    Variant("drop_B", ("optical",), "the blue band lost", paired=True),
+    touches="both",
+)
+def channel(subject: Subject, _: Stream, intensity: Intensity, variant: str) -> Effect:
+    """A band missing that a question about a colour needs; plain questions, and full images, stay answerable."""
+    if subject.asks not in ("colour", "plain") or (subject.asks == "colour") != (subject.colour in COLOURS):
+        raise InapplicableError(Reason.WRONG_BASE, "the question asks neither for a known colour nor plainly")
+    if subject.pixels.ndim == 2:
+        raise InapplicableError(Reason.BASE_NOT_CLEAN, "the base image has no colour to lose")
+    reduce = REDUCTIONS[variant]
+    reduced = bool(subject.settings.get("reduced", subject.asks == "plain" or intensity is not Intensity.LOW))
+    out = reduce(subject.pixels) if reduced else subject.pixels.copy()
+    if subject.asks == "plain":
+        return Effect(out, params={"reduced": reduced})
+    found = colour_anchors(subject.pixels, subject.targets, subject.colour, reduce, reduced=reduced)
+    return Effect(out, params={"reduced": reduced, "colour": subject.colour}, measured=found)
 
 
 @lever(

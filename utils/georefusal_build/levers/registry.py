@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from georefusal_build.anchors import Clip
+from georefusal_build.anchors import Clip, Measurement
 from georefusal_build.arrays import F32, U8, Shape
 from georefusal_build.outcomes import Json
 from georefusal_build.scenes import Modality
@@ -39,8 +39,8 @@ class Subject:
     """What a lever acts on: a clean image, all instances of the asked class in it, and what is known of the base.
 
     pixels: uint8 (H, W) or (H, W, 3). answer: the base's answer; on "no" the targets are the asked region. nominal_px:
-    (minor, major) side of a typical instance. settings: values that the caller fixes instead of the stream, so that
-    two items share one image.
+    (minor, major) side of a typical instance. asks: what a crossed question asks for, "colour" or "plain"; colour: the
+    one it names. settings: values that the caller fixes instead of the stream, so that two items share one image.
     """
 
     pixels: U8
@@ -50,6 +50,7 @@ class Subject:
     nominal_px: tuple[float, float] | None = None
     gsd_m: float | None = None
     asks: str = ""
+    colour: str = ""
     settings: dict[str, float] = field(default_factory=dict)
 
     @property
@@ -72,6 +73,8 @@ class Effect:
     decimation: float = 1.0
     clip: Clip = "high"
     params: dict[str, Json] = field(default_factory=dict)
+    measured: Measurement = field(default_factory=Measurement)
+    """Anchors that only this lever can take."""
 
 
 Pull = Callable[[Subject, Stream, Intensity, str], Effect]
