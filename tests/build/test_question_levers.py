@@ -91,6 +91,7 @@ def check_wording(family: QuestionFamily) -> None:
         for _, got in labelled(lever_id):
             assert lint(got.question) == []
             assert got.template in shipped
+            assert got.variant in {variant.name for variant in family.variants}
 
 
 def check_low_is_the_base(family: QuestionFamily) -> None:

@@ -64,13 +64,15 @@ def _others(situation: Situation) -> tuple[Instance, ...]:
     return tuple(one for one in situation.tile.instances if one.class_name not in barred)
 
 
-def _pronoun(situation: Situation, template: str, slots: dict[str, str], clause: geo.Clause) -> Iterator[Draft]:
+def _bare(
+    situation: Situation, variant: str, template: str, slots: dict[str, str], clause: geo.Clause
+) -> Iterator[Draft]:
     """Yield a question that names nothing for its reference to rest on: every other object may be meant."""
     asked, others = situation.counted(situation.asked.name), _others(situation)
     if asked:
         items = {"C": asked, "A": others}
         figures = {"antecedents": 0.0, "n_classes": float(len({one.class_name for one in others}))}
-        yield Draft(template, slots, clause(items, situation.frame), figures, variant="pronoun")
+        yield Draft(template, slots, clause(items, situation.frame), figures, variant=variant)
 
 
 @question_lever(
@@ -86,7 +88,7 @@ def deictic(situation: Situation, stream: Stream, intensity: Intensity) -> Itera
     template = stream.choice(wordings(situation.bank, "aq_deictic", intensity))
     slots = situation.noun(situation.asked.name, stream).slots("C")
     if intensity is HIGH:
-        yield from _pronoun(situation, template, slots, _near_each)
+        yield from _bare(situation, "pronoun", template, slots, _near_each)
         return
     for name, items in _pairs(situation, stream, 1):
         noun = situation.table.by_name[name].nouns[0]
@@ -132,7 +134,7 @@ def comparand(situation: Situation, stream: Stream, intensity: Intensity) -> Ite
     template = stream.choice(wordings(situation.bank, "aq_comparand", intensity))
     slots = situation.noun(situation.asked.name, stream).slots("C")
     if intensity is HIGH:
-        yield from _pronoun(situation, template, slots, _longer_than_each)
+        yield from _bare(situation, "elided", template, slots, _longer_than_each)
         return
     for name, items in _pairs(situation, stream, 1):
         noun = situation.table.by_name[name].nouns[0]

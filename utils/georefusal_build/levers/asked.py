@@ -99,7 +99,8 @@ class Situation:
         unclear |= (tile.cut | tile.slivers | tile.scene.undecidable) & (members | rivals)
         least = court.limits.min_minor_px
         contestable = any(one.difficult or one.truncated or one.sides[0] < least for one in found)
-        if unclear or contestable or name not in tile.scene.complete or rivals & court.present:
+        mistakable = any(one.class_name in rivals for one in tile.instances)
+        if unclear or contestable or mistakable or name not in tile.scene.complete:
             return None
         return found
 
