@@ -4,7 +4,9 @@ import shutil
 
 import pytest
 
-CHROMIUM = next(filter(None, map(shutil.which, ("/usr/bin/chromium", "chromium", "chromium-browser", "google-chrome"))), None)
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("/usr/bin/chromium", "chromium", "chromium-browser", "google-chrome"))), None
+)
 _LEFT_OUT = pytest.StashKey[int]()
 
 
