@@ -2,8 +2,12 @@
 
 import dataclasses
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from functools import lru_cache, partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -182,6 +186,30 @@ def test_same_key_same_item_and_another_base_another_image(family: Family, varia
             assert (
                 any(different) or family.name == "im_channel" or variant.name in ("gain_clip", "crush")
             )  # nothing drawn
+
+
+def test_no_set_order_or_hash_reaches_a_pixel() -> None:
+    """Python salts its hashes anew in every process; two workers must still build the same image."""
+    program = (
+        "import hashlib; from georefusal_build.levers import FAMILIES; from support.levers import bases\n"
+        "for f in FAMILIES.values():\n"
+        "    v = f.variants[0]; base = bases(v.name, v.modalities[0]); high = list(base)[2]\n"
+        "    print(f.name, hashlib.sha256(base[high].pull(f.lever_ids[2], v.name).pixels.tobytes()).hexdigest())"
+    )
+    root = Path(__file__).parents[2]
+    paths = os.pathsep.join(str(root / name) for name in ("tests", "utils", "."))
+    runs = [
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": paths},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    assert runs[0] == runs[1]
+    assert len(runs[0].splitlines()) == len(FAMILIES)
 
 
 @every_case

@@ -62,7 +62,12 @@ PAGES = (
         "NASA/JPL AIRSAR (L band) and modified Copernicus Sentinel-1 data (C band). Red: the targets.",
         "sar",
         (
-            Shot(_CITY, (0, 0, 256, 256), ((95, 0, 118.5, 28),), ("im_redact", "im_saturate", "gm_decimate")),
+            Shot(
+                _CITY,
+                (0, 0, 256, 256),
+                ((95, 0, 118.5, 28),),
+                ("im_occlude", "im_redact", "im_saturate", "gm_decimate"),
+            ),
             Shot(_CANALS, (0, 0, 256, 256), ((93, 98, 126, 114.5),), ("im_truncate",)),
             Shot(_CANALS, (0, 0, 256, 256), ((84, 84, 112, 112),), ("im_bury",)),
         ),

@@ -1,12 +1,15 @@
 """Rounding, linear light and grey levels."""
 
 from functools import reduce
-from typing import cast
+from typing import TypeVar, cast
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from georefusal_build.arrays import F32, U8, Image
+
+_T = TypeVar("_T", bound=np.generic)
 
 GAMMA = 2.2
 """Display exponent of optical images: light = (DN / 255) ** GAMMA. SAR amplitude images are linear, exponent 1."""
@@ -58,6 +61,6 @@ def median_dn(pixels: U8) -> int:
     return int(np.searchsorted(counts, (counts[-1] + 1) // 2))
 
 
-def per_band(field: F32, pixels: Image) -> F32:
+def per_band(field: NDArray[_T], pixels: Image) -> NDArray[_T]:
     """Return a field (H, W) in a shape that broadcasts against `pixels`."""
     return field if pixels.ndim == 2 else field[..., None]

@@ -5,7 +5,7 @@ import numpy as np
 from georefusal_build.anchors import clipped_mask
 from georefusal_build.anchors_colour import COLOURS, colour_anchors
 from georefusal_build.arrays import F32, Mask
-from georefusal_build.kernels import blocks, swath
+from georefusal_build.kernels import blocks, noise, swath
 from georefusal_build.kernels.channels import REDUCTIONS
 from georefusal_build.levers.blackout import over_instances, over_regions
 from georefusal_build.levers.drowning import DROWNINGS, Contrast
@@ -30,14 +30,19 @@ _BOTH: tuple[Modality, ...] = ("optical", "sar")
     Variant("cloud", ("optical",), "opaque cloud and its shadow"),
     Variant("smoke", ("optical",), "thinner, tinted cloud"),
     Variant("haze_bank", ("optical",), "smooth bank with a soft border"),
+    Variant("radar_shadow", ("sar",), "slopes that no pulse reaches: the noise floor", experimental=True),
     budget="hidden_fraction",
 )
 def occlude(subject: Subject, stream: Stream, intensity: Intensity, variant: str) -> Effect:
-    """Cloud or smoke between sensor and ground, over the targets or over decoys of their size."""
+    """Cloud, smoke or a ridge between sensor and ground, over the targets or over decoys of their size."""
     sky = draw_sky(subject, stream, SKIES[variant])
     through, pull = sky.settle(intensity)
     draw = sky.draw
     params: dict[str, Json] = {"cover": draw.cover, "pull": pull, "shadow_px": [*draw.sun], "aim": str(draw.aim)}
+    if variant == "radar_shadow":
+        hidden = through < 0.5
+        speckle = stream.gamma(2, subject.pixels.shape).astype(np.float32)
+        return Effect(noise.radar_shadow(subject.pixels, hidden, speckle), _kept(hidden), params=params)
     return Effect(sky.render(through), through, params=params)
 
 

@@ -42,6 +42,7 @@ class Sky(NamedTuple):
 SKIES = {
     "cloud": Sky((2.8, 3.4), 5.0, 0.30, (226, 227, 229), 0.45),
     "smoke": Sky((3.0, 3.6), 3.0, 0.40, (200, 195, 185), 0.20),
+    "radar_shadow": Sky((2.8, 3.4), 5.0, 0.01, (0, 0, 0), 0.0),
     "haze_bank": Sky((4.0, 4.0), 5.0, 0.60, (224, 227, 231), 0.15),
 }
 
@@ -128,7 +129,7 @@ def draw_sky(subject: Subject, stream: Stream, sky: Sky) -> AimedSky:
         InapplicableError: the targets take more than 0.6 of the largest cover, or the base is cloudy already.
 
     """
-    white = _white_share(subject.pixels)
+    white = _white_share(subject.pixels) if subject.modality == "optical" else 0.0
     if white >= 0.02:
         raise InapplicableError(Reason.BASE_NOT_CLEAN, f"{white:.3f} of the base is as bright and colourless as cloud")
     least = float(keep_clear(subject.targets, subject.shape, 1.0, _PAD).mean()) / 0.6
