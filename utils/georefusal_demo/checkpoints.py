@@ -17,6 +17,8 @@ from georefusal_task.core.errors import ConfigError
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerFast, ProcessorMixin
 
+    Made = tuple[PreTrainedModel, ProcessorMixin]
+
 PAD, START, END = "<|endoftext|>", "<|im_start|>", "<|im_end|>"
 SPECIALS = (
     *(PAD, START, END),
@@ -49,6 +51,7 @@ _TEXT = {
     "initializer_range": 0.4,  # large enough for question and image to change the reply
 }
 _VISION = {"hidden_size": 32, "intermediate_size": 64, "initializer_range": 0.4}
+_VIT = _VISION | {"num_hidden_layers": 2, "num_attention_heads": 2}
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,7 @@ class Family:
     """What its `--model_args` must say besides `pretrained=`."""
     image: str
     """The placeholder of an image in the chat template."""
-    make: Callable[["PreTrainedTokenizerFast", str], tuple["PreTrainedModel", "ProcessorMixin"]]
+    make: Callable[["PreTrainedTokenizerFast", str], "Made"]
 
     def model_args(self, checkpoint: Path) -> str:
         """Return the host's `--model_args` for a checkpoint of this family.
@@ -89,13 +92,9 @@ def _tokenizer() -> "PreTrainedTokenizerFast":
         show_progress=False,
     )
     bpe.train_from_iterator([prompt.instruction for prompt in PROMPTS.values()], trainer)
-    named = {
-        "start_image_token": "<img>",
-        "end_image_token": "</img>",
-        "context_image_token": "<IMG_CONTEXT>",
-        "video_token": "<video>",
-    }
-    return PreTrainedTokenizerFast(tokenizer_object=bpe, pad_token=PAD, eos_token=END, extra_special_tokens=named)
+    named = {"start_image": "<img>", "end_image": "</img>", "context_image": "<IMG_CONTEXT>", "video": "<video>"}
+    extra = {f"{name}_token": token for name, token in named.items()}  # InternVL's processor asks for them by name
+    return PreTrainedTokenizerFast(tokenizer_object=bpe, pad_token=PAD, eos_token=END, extra_special_tokens=extra)
 
 
 def _text(tokenizer: "PreTrainedTokenizerFast") -> dict[str, Any]:
@@ -110,18 +109,11 @@ def _text(tokenizer: "PreTrainedTokenizerFast") -> dict[str, Any]:
 
 def _qwen_ids(tokenizer: "PreTrainedTokenizerFast") -> dict[str, int]:
     """Return the token ids that a Qwen-VL configuration names."""
-    return {
-        f"{name}_token_id": tokenizer.convert_tokens_to_ids(f"<|{token}|>")
-        for name, token in {
-            "image": "image_pad",
-            "video": "video_pad",
-            "vision_start": "vision_start",
-            "vision_end": "vision_end",
-        }.items()
-    }
+    names = ("image_pad", "video_pad", "vision_start", "vision_end")
+    return {f"{n.removesuffix('_pad')}_token_id": tokenizer.convert_tokens_to_ids(f"<|{n}|>") for n in names}
 
 
-def _qwen2_5_vl(tokenizer: "PreTrainedTokenizerFast", template: str) -> tuple["PreTrainedModel", "ProcessorMixin"]:
+def _qwen2_5_vl(tokenizer: "PreTrainedTokenizerFast", template: str) -> "Made":
     from transformers import (
         Qwen2_5_VLConfig,
         Qwen2_5_VLForConditionalGeneration,
@@ -142,7 +134,7 @@ def _qwen2_5_vl(tokenizer: "PreTrainedTokenizerFast", template: str) -> tuple["P
     )
 
 
-def _qwen3_vl(tokenizer: "PreTrainedTokenizerFast", template: str) -> tuple["PreTrainedModel", "ProcessorMixin"]:
+def _qwen3_vl(tokenizer: "PreTrainedTokenizerFast", template: str) -> "Made":
     from transformers import (
         Qwen2VLImageProcessor,
         Qwen3VLConfig,
@@ -163,7 +155,7 @@ def _qwen3_vl(tokenizer: "PreTrainedTokenizerFast", template: str) -> tuple["Pre
     )
 
 
-def _internvl(tokenizer: "PreTrainedTokenizerFast", template: str) -> tuple["PreTrainedModel", "ProcessorMixin"]:
+def _internvl(tokenizer: "PreTrainedTokenizerFast", template: str) -> "Made":
     from transformers import (
         GotOcr2ImageProcessor,
         InternVLConfig,
@@ -176,8 +168,7 @@ def _internvl(tokenizer: "PreTrainedTokenizerFast", template: str) -> tuple["Pre
     size = {"height": SIDE, "width": SIDE}
     config = InternVLConfig(
         text_config=Qwen2Config(**_text(tokenizer)),
-        vision_config=_VISION
-        | {"num_hidden_layers": 2, "num_attention_heads": 2, "image_size": (SIDE, SIDE), "patch_size": (14, 14)},
+        vision_config=_VIT | {"image_size": (SIDE, SIDE), "patch_size": (14, 14)},
         image_token_id=tokenizer.convert_tokens_to_ids("<IMG_CONTEXT>"),
         image_seq_length=16,
         downsample_ratio=0.5,
@@ -192,7 +183,7 @@ def _internvl(tokenizer: "PreTrainedTokenizerFast", template: str) -> tuple["Pre
     )
 
 
-def _llava(tokenizer: "PreTrainedTokenizerFast", template: str) -> tuple["PreTrainedModel", "ProcessorMixin"]:
+def _llava(tokenizer: "PreTrainedTokenizerFast", template: str) -> "Made":
     from transformers import (
         CLIPImageProcessor,
         CLIPVisionConfig,
@@ -205,9 +196,7 @@ def _llava(tokenizer: "PreTrainedTokenizerFast", template: str) -> tuple["PreTra
     tokenizer.chat_template = template  # the backend asks the tokenizer, not the processor
     config = LlavaConfig(
         text_config=LlamaConfig(**_text(tokenizer)),
-        vision_config=CLIPVisionConfig(
-            **_VISION, num_hidden_layers=2, num_attention_heads=2, image_size=SIDE, patch_size=14, projection_dim=32
-        ),
+        vision_config=CLIPVisionConfig(**_VIT, image_size=SIDE, patch_size=14, projection_dim=32),
         image_token_index=tokenizer.convert_tokens_to_ids("<image>"),
         vision_feature_select_strategy="default",
     )
