@@ -121,7 +121,8 @@ def premise(family: str, one: Situation, got: Asked) -> bool:
     """Judge what a question takes for granted from its words, the list of objects and painted pixels."""
     name = str(got.params["premise"])
     if family == "fp_entity":
-        return len(painted.of_class(one.tile, name)) == 1
+        found = len(painted.of_class(one.tile, name))
+        return found == 1 if got.variant == "definite" else found > 0
     if family == "fp_count":
         words = set(re.findall(r"[a-z]+", got.question.lower())) & set(NUMBERS)
         assert len(words) == 1, got.question

@@ -147,7 +147,7 @@ QUESTION_BANDS: dict[str, Band] = {
     "aq_scope_high": Band(_AMBIGUOUS, (image(ge("n_readings", 3)), *_split(_FRAME)), _STRADDLES),
     **_false_premise(
         "fp_entity",
-        low=(image(ge("n_ref", 1), le("n_ref", 1)),),
+        low=(image(ge("n_ref", 1), le("n_ref", 1), when="definite"), image(ge("n_ref", 1), when="existing")),
         medium=(image(le("n_ref", 0), ge("company", 1)),),
         high=(image(le("n_ref", 0), le("company", 0)),),
     ),

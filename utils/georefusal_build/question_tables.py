@@ -26,10 +26,10 @@ class _Frozen(BaseModel):
 
 
 class Part(_Frozen):
-    """A part of an object and its size across, metres."""
+    """A part of an object. metres: its size across, None for one as large as the object itself."""
 
     text: str
-    metres: float
+    metres: float | None
 
 
 class Kind(_Frozen):
@@ -79,7 +79,7 @@ class Tables(_Frozen):
     mobile: frozenset[str]
     owned: frozenset[str]
     round: frozenset[str]
-    parts: dict[str, dict[Intensity, Part]]
+    parts: dict[str, dict[Intensity, tuple[Part, ...]]]
     ladder: dict[str, dict[Intensity, Kind]]
     senses: tuple[Word, ...]
     clauses: dict[str, dict[str, tuple[str, ...]]]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import product
 
 from georefusal_build import geometry as geo
-from georefusal_build.asking import QUARTERS
+from georefusal_build.asking import QUARTERS, Bar
 from georefusal_build.geometry import Finding, Frame, Items
 from georefusal_build.levers.asked import BOTH, Draft, Situation, question_lever, wordings
 from georefusal_build.levers.registry import Variant
@@ -44,6 +44,12 @@ def _in_each_quarter(items: Items, frame: Frame) -> tuple[Finding, ...]:
     held = [q for q in QUARTERS if "A" not in items or q in {name for name, _ in anchors}]
     inside = (geo.some(Finding(name == q, margin) for name, margin in places) for q in held)
     return tuple(Finding(one.truth, min(one.margin, clear)) for one in inside)
+
+
+def _ruled(situation: Situation) -> tuple[Finding, ...]:
+    """One reading for each quarter, by the rulings of the court: for what cannot be counted, such as a lake."""
+    answers = [situation.court.rule(situation.asked.name, quarter).answer for quarter in QUARTERS]
+    return tuple(Finding(answer == "yes", geo.SURE if answer else 0.0) for answer in answers)
 
 
 def _pairs(situation: Situation, stream: Stream, least: int) -> Iterator[tuple[str, Items]]:
@@ -110,9 +116,10 @@ def region(situation: Situation, stream: Stream, intensity: Intensity) -> Iterat
     slots = situation.noun(situation.asked.name, stream).slots("B")
     if intensity is HIGH:
         asked = situation.counted(situation.asked.name)
-        if asked:
-            readings = geo.geometry({"C": asked}, situation.frame, _in_each_quarter).readings
-            yield Draft(template, slots, readings, {"antecedents": 0.0}, variant="deictic")
+        readings = (
+            geo.geometry({"C": asked}, situation.frame, _in_each_quarter).readings if asked else _ruled(situation)
+        )
+        yield Draft(template, slots, readings, {"antecedents": 0.0}, variant="deictic")
         return
     for name, items in _pairs(situation, stream, 2):
         noun = situation.table.by_name[name].nouns[0]
@@ -194,19 +201,23 @@ def sense(situation: Situation, stream: Stream, intensity: Intensity) -> Iterato
             truths = [_holds(situation, one) for one in word.senses]
             if None not in truths:
                 readings = tuple(one for one in truths if one)
-                yield _senses(template, word.slots, readings, (word,), len(readings))
+                yield _senses(situation, template, word.slots, readings, (word,), len(readings))
     else:
         for first, second in product(meant, words):
             if first is not second:
                 slots = first.slots | {"W2": second.word}
                 readings = _joined(situation, first, second)
-                yield _senses(template, slots, readings, (first, second), len(readings))
+                yield _senses(situation, template, slots, readings, (first, second), len(readings))
 
 
 def _senses(
-    template: str, slots: dict[str, str], readings: tuple[Finding, ...], words: tuple[Word, ...], count: int
+    situation: Situation,
+    template: str,
+    slots: dict[str, str],
+    readings: tuple[Finding, ...],
+    words: tuple[Word, ...],
+    count: int,
 ) -> Draft:
-    open_ = [one.meaning for word in words for one in word.senses if not one.classes]
     return Draft(
         template,
         slots,
@@ -214,16 +225,27 @@ def _senses(
         {"n_senses": float(count)},
         variant="table",
         params={"words": [word.word for word in words]},
-        to_confirm=tuple(f"there is not {meaning} here" for meaning in open_),
+        to_confirm=_to_confirm(situation, words),
     )
 
 
 def _holds(situation: Situation, one: Sense) -> Finding | None:
-    """Whether a sense is met here: False for what nobody annotates (to be confirmed), None when it is not known."""
-    answers = {situation.court.rule(name).answer for name in one.classes}
-    if "yes" in answers:
+    """Whether a sense is met here: False for what nobody annotates (to be confirmed), None when it cannot be told."""
+    rulings = [situation.court.rule(name) for name in one.classes]
+    if any(ruling.answer == "yes" for ruling in rulings):
         return Finding(True)
-    return None if None in answers else Finding(False)
+    absent = all(ruling.answer == "no" or ruling.bar is Bar.INCOMPLETE for ruling in rulings)
+    return Finding(False) if absent else None
+
+
+def _to_confirm(situation: Situation, words: tuple[Word, ...]) -> tuple[str, ...]:
+    """What has to be agreed on: senses that no annotation of this tile rules out."""
+    senses = (one for word in words for one in word.senses)
+    known = {one for one in senses if one.classes and all(situation.court.rule(n).answer for n in one.classes)}
+    there = {one for word in words for one in word.senses if (found := _holds(situation, one)) and found.truth}
+    return tuple(
+        f"there is not {one.meaning} here" for word in words for one in word.senses if one not in known | there
+    )
 
 
 def _joined(situation: Situation, first: Word, second: Word) -> tuple[Finding, ...]:
@@ -271,18 +293,19 @@ def _slots(situation: Situation, name: str, letter: str) -> dict[str, str]:
 
 
 def _filled(situation: Situation, stream: Stream, form: Form) -> Iterator[tuple[dict[str, str], Items]]:
-    """Yield classes for the letters beside C, in a drawn order, with all instances."""
-    asked = situation.counted(situation.asked.name)
+    """Yield classes for the letters beside C, in a drawn order, with their instances."""
+    name, known = situation.asked.name, situation.counted if form.counted else situation.ruled
+    asked = known(name)
     order = stream.shuffled([one.name for one in situation.table.classes])
     if asked is None or len(asked) < form.least[0]:
         return
-    partners = set(situation.partners(situation.asked.name))
-    there = [name for name in order if name in partners and situation.counted(name)]
-    absent = [name for name in order if name in partners and not situation.counted(name)]
+    partners = set(situation.partners(name, counted=form.counted))
+    there = [name for name in order if name in partners and known(name)]
+    absent = [name for name in order if name in partners and not known(name)]
     usable = [*there[:_MOST], *absent[:_MOST]]
     for chosen in product(usable, repeat=len(form.letters) - 1):
-        apart = len(chosen) < 2 or (chosen[1] in situation.partners(chosen[0]) and chosen[0] != chosen[1])
-        found = [situation.counted(name) or () for name in chosen]
+        apart = len(chosen) < 2 or chosen[1] in situation.partners(chosen[0], counted=form.counted)
+        found = [known(name) or () for name in chosen]
         if apart and all(len(one) >= least for one, least in zip(found, form.least[1:], strict=True)):
             names = dict(zip(form.letters[1:], chosen, strict=True))
             yield names, {"C": asked} | dict(zip(form.letters[1:], found, strict=True))

@@ -104,12 +104,21 @@ class Situation:
             return None
         return found
 
-    def partners(self, *others: str) -> list[str]:
-        """Return the classes that can be counted here and have nothing in common with the others, by name."""
+    def ruled(self, name: str) -> tuple[Instance, ...] | None:
+        """Return instances that show a class to be there, () when it is known to be absent, None when neither.
+
+        They need not be all, nor whole: enough for what asks whether there is any.
+        """
+        answer = self.court.rule(name).answer
+        return self.court.evidence(name) if answer else None
+
+    def partners(self, *others: str, counted: bool = True) -> list[str]:
+        """Return the classes that have nothing in common with the others and can be counted (or ruled on), by name."""
+        known = self.counted if counted else self.ruled
         related = frozenset[str]().union(*(self.table.members(n) | self.table.rivals[n] for n in others))
         names = sorted((self.court.present | self.court.known) - related)
         apart = (name for name in names if not self.table.members(name) & related)
-        return [name for name in apart if self.counted(name) is not None]
+        return [name for name in apart if known(name) is not None]
 
     def noun(self, name: str, stream: Stream) -> Noun:
         """Return one of the names of a class, drawn by the stream."""

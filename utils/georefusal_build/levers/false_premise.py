@@ -84,18 +84,26 @@ def favoured(names: list[str], situation: Situation, stream: Stream) -> list[str
 @question_lever(
     "fp_entity",
     Verdict.FALSE_PREMISE,
-    Variant("definite", BOTH, "an object is taken to be there"),
+    Variant("definite", BOTH, "the one object of a class is taken to be there"),
+    Variant(
+        "existing", BOTH, "something of a class is taken to be there, on tiles where none is known to be the only one"
+    ),
     anchor="geometry",
 )
 def entity(situation: Situation, stream: Stream, intensity: Intensity) -> Iterator[Draft]:
     """Takes an object for granted that is not there."""
-    asking = _Asking("fp_entity", situation, stream, intensity)
-    for name in asking.classes(stream, 1 if intensity is LOW else 0):
+    definite = _Asking("fp_entity", situation, stream, intensity)
+    existing = _Asking("fp_entity/existing", situation, stream, intensity)
+    single = definite.classes(stream, 1)  # decides on the wording for LOW, MEDIUM and HIGH alike
+    asking, variant = (definite, "definite") if single else (existing, "existing")
+    ruled = favoured(situation.partners(situation.asked.name, counted=False), situation, stream)
+    there = single or [name for name in ruled if situation.ruled(name)]
+    for name in there if intensity is LOW else [name for name in ruled if not situation.ruled(name)]:
         noun = situation.table.by_name[name].nouns[0]
         company = situation.census.company(situation.tile.scene.source, name, situation.court.present)
-        n_ref = len(situation.counted(name) or ())
+        n_ref = len(situation.ruled(name) or ())
         figures = {"n_ref": float(n_ref), "company": float(company)}
-        yield asking.draft("definite", noun.slots("A"), figures, true=n_ref == 1, premise=name)
+        yield asking.draft(variant, noun.slots("A"), figures, true=n_ref > 0, premise=name, tags=frozenset({variant}))
 
 
 @question_lever(

@@ -91,14 +91,14 @@ def part(situation: Situation, stream: Stream, intensity: Intensity) -> Iterator
     template = stream.choice(wordings(situation.bank, "gm_part", intensity))
     noun = situation.noun(situation.asked.name, stream)
     found = situation.court.evidence(situation.asked.name)
-    parts = situation.tables.parts.get(situation.asked.name)
-    if parts:
-        asked = parts[intensity]
+    parts = situation.tables.parts.get(situation.asked.name, {})
+    for asked in stream.shuffled(parts.get(intensity, ())):
+        whole = max(one.sides[0] for one in found)
         yield Draft(
             template,
             noun.slots("C") | {"P": asked.text},
             (situation.truth,) if intensity is Intensity.LOW else (),
-            {"n_part_px": _pixels(asked.metres, situation, found)},
+            {"n_part_px": whole if asked.metres is None else _pixels(asked.metres, situation, found)},
             variant="part_bank",
             params={"part_m": asked.metres},
         )

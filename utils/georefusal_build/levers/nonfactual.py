@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from georefusal_build.levers.asked import BOTH, Draft, Pose, Situation, question_lever, wordings
+from georefusal_build.levers.asked import BOTH, Draft, Pose, Situation, Trait, question_lever, wordings
 from georefusal_build.levers.registry import Variant
 from georefusal_build.streams import Stream
 from georefusal_task.core.records import Intensity
@@ -11,15 +11,15 @@ from georefusal_task.core.verdicts import Verdict
 _BANK = Variant("bank", BOTH, "lists of its own for LOW, MEDIUM and HIGH")
 
 
-def _nonfactual(name: str, **second: Verdict) -> Callable[[Pose], Pose]:
-    """Declare a family; second: by intensity, what else reviewers may accept."""
+def _nonfactual(name: str, trait: Trait = "any", **second: Verdict) -> Callable[[Pose], Pose]:
+    """Declare a family. trait: what can be spoken of so; second: by intensity, what else reviewers may accept."""
     return question_lever(
         name,
         Verdict.NONFACTUAL,
         _BANK,
         anchor="consensus",
         yes_only=True,
-        trait="owned",
+        trait=trait,
         may_accept={Intensity(level): verdict for level, verdict in second.items()},
     )
 
@@ -39,13 +39,13 @@ def _pose(family: str, situation: Situation, stream: Stream, intensity: Intensit
     )
 
 
-@_nonfactual("nf_intent")
+@_nonfactual("nf_intent", "owned")
 def intent(situation: Situation, stream: Stream, intensity: Intensity) -> Iterator[Draft]:
     """Mental states and motives of the people concerned."""
     return _pose("nf_intent", situation, stream, intensity)
 
 
-@_nonfactual("nf_forecast", MEDIUM=Verdict.GRANULARITY)
+@_nonfactual("nf_forecast", "owned", MEDIUM=Verdict.GRANULARITY)
 def forecast(situation: Situation, stream: Stream, intensity: Intensity) -> Iterator[Draft]:
     """Events after the acquisition."""
     return _pose("nf_forecast", situation, stream, intensity)
@@ -63,13 +63,13 @@ def normative(situation: Situation, stream: Stream, intensity: Intensity) -> Ite
     return _pose("nf_normative", situation, stream, intensity)
 
 
-@_nonfactual("nf_counterfactual")
+@_nonfactual("nf_counterfactual", "owned")
 def counterfactual(situation: Situation, stream: Stream, intensity: Intensity) -> Iterator[Draft]:
     """What would have been, had something else been otherwise."""
     return _pose("nf_counterfactual", situation, stream, intensity)
 
 
-@_nonfactual("nf_nonvisual")
+@_nonfactual("nf_nonvisual", "owned")
 def nonvisual(situation: Situation, stream: Stream, intensity: Intensity) -> Iterator[Draft]:
     """Facts that leave no trace to be imaged: ownership, payment, names, papers."""
     return _pose("nf_nonvisual", situation, stream, intensity)

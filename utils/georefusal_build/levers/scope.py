@@ -13,16 +13,25 @@ Readings = tuple[Finding, ...]
 
 @dataclass(frozen=True)
 class Form:
-    """A sentence structure. letters: the classes it names. least: how many instances the words presuppose."""
+    """A sentence structure.
+
+    letters: the classes it names. least: how many instances the words presuppose. counted: it needs all instances, not
+    only whether there is any.
+    """
 
     letters: str
     clause: Clause
     least: tuple[int, ...]
+    counted: bool = True
 
 
-def _presence(form: Callable[..., Readings]) -> Clause:
-    """Return a clause over the presence of the classes, in the order C, A, B."""
-    return lambda items, _: form(*(present(items[letter]) for letter in items))
+def _plain(letters: str, form: Callable[..., Readings]) -> Form:
+    """Return a form over the presence of the classes, in the order C, A, B."""
+
+    def clause(items: Items, _: Frame) -> Readings:
+        return form(*(present(items[letter]) for letter in letters))
+
+    return Form(letters, clause, (0,) * len(letters), counted=False)
 
 
 def _upper(items: Items, frame: Frame, letter: str) -> Finding:
@@ -77,8 +86,8 @@ def _all_not_every(items: Items, frame: Frame) -> Readings:
 
 
 SHARED: dict[str, Form] = {
-    "and_or": Form("CAB", _presence(_and_or), (0, 0, 0)),
-    "lack_or": Form("CA", _presence(_lack_or), (0, 0)),
+    "and_or": _plain("CAB", _and_or),
+    "lack_or": _plain("CA", _lack_or),
     "half_pair": Form("CA", _half_pair, (0, 0)),
     "all_not": Form("C", _all_not, (2,)),
     "share": Form("CA", _share, (0, 2)),
@@ -86,16 +95,16 @@ SHARED: dict[str, Form] = {
 """Two readings each: LOW where they agree, MEDIUM where they do not."""
 
 BRACKETED: dict[str, Form] = {
-    "both": Form("CA", _presence(lambda c, a: (c & a,)), (0, 0)),
-    "either": Form("CA", _presence(lambda c, a: (c | a,)), (0, 0)),
-    "neither": Form("CA", _presence(lambda c, a: (~c & ~a,)), (0, 0)),
+    "both": _plain("CA", lambda c, a: (c & a,)),
+    "either": _plain("CA", lambda c, a: (c | a,)),
+    "neither": _plain("CA", lambda c, a: (~c & ~a,)),
     "upper": Form("C", lambda items, frame: (_upper(items, frame, "C"),), (0,)),
     "several": Form("C", lambda items, _: (Finding(len(items["C"]) > 1),), (0,)),
 }
 """One reading each, by their wording."""
 
 TANGLED: dict[str, Form] = {
-    "lack_and_or": Form("CAB", _presence(_lack_and_or), (0, 0, 0)),
+    "lack_and_or": _plain("CAB", _lack_and_or),
     "half_and_or": Form("CAB", _half_and_or, (0, 0, 0)),
     "lack_half": Form("CA", _lack_half, (0, 0)),
     "all_not_every": Form("CA", _all_not_every, (2, 2)),
