@@ -1,0 +1,103 @@
+"""What single lever families promise beyond the contract of all."""
+
+import dataclasses
+
+import pytest
+from scipy import ndimage
+from support.levers import MASTER, Base, bases, optical, radar
+
+from georefusal_build.apply import apply
+from georefusal_build.levers import FAMILIES
+from georefusal_build.outcomes import NotApplicable, Outcome, Reason
+from georefusal_build.targets import Target
+from georefusal_task.core.records import Intensity
+from georefusal_task.core.verdicts import Verdict
+
+LOW, MEDIUM, HIGH = Intensity.LOW, Intensity.MEDIUM, Intensity.HIGH
+
+
+def test_a_cloudy_or_saturated_base_is_not_used() -> None:
+    bright = optical().copy()
+    bright[:30] = 252
+    found = apply("im_saturate_high", bright, [(60, 60, 84, 80)], "x", MASTER)
+    assert isinstance(found, NotApplicable)
+    assert found.reason is Reason.BASE_NOT_CLEAN
+    clouded = apply("im_occlude_low", bright, [(60, 60, 84, 80)], "x", MASTER)
+    assert isinstance(clouded, NotApplicable)
+    assert clouded.reason is Reason.BASE_NOT_CLEAN
+
+
+def test_glint_never_darkens() -> None:
+    base = bases("glint_bloom", "optical")[HIGH]
+    assert (base.pull("im_saturate_high", "glint_bloom").pixels >= base.pixels).all()
+
+
+@pytest.mark.parametrize("modality", ["optical", "sar"])
+def test_blocks_are_as_many_and_as_large_at_every_intensity(modality: str) -> None:
+    base = bases("black", modality)[LOW]
+    sizes = [
+        sorted(block[2:] for block in base.pull(f"im_redact_{i}", "black").params["blocks"])
+        for i in ("low", "medium", "high")
+    ]
+    assert sizes[0] == sizes[1] == sizes[2]
+    parts = [ndimage.label(base.pull(f"im_redact_{i}", "black").mask)[1] for i in ("low", "medium", "high")]
+    assert parts[0] == parts[1] == parts[2] == len(sizes[0])
+
+
+@pytest.mark.parametrize("family", ["im_occlude", "im_redact", "im_truncate"])
+def test_a_no_is_refused_only_when_its_region_is_hidden(family: str) -> None:
+    """The asked region is the target of such a base: the lower right quarter, or a strip at the border."""
+    box = Target.box(230, 0, 320, 240) if family == "im_truncate" else Target.box(160, 120, 320, 240)
+    region = Base("no", optical(), (box,), {"answer": "no", "nominal_px": (10.0, 20.0)})
+    for intensity, verdict in ((LOW, Verdict.ANSWER), (MEDIUM, Verdict.INFO_MISSING), (HIGH, Verdict.INFO_MISSING)):
+        found = [
+            region.pull(f"{family}_{intensity.lower()}", FAMILIES[family].variants[0].name, attempt=a) for a in range(5)
+        ]
+        verdicts = [o.verdict for o in found if isinstance(o, Outcome)]
+        assert verdict in verdicts, (
+            intensity,
+            [getattr(o, "rejection", None) or getattr(o, "reason", "") for o in found],
+        )
+        hidden = [
+            o.measurement.per_instance["visible_fraction"][0] for o in found if isinstance(o, Outcome) and o.verdict
+        ]
+        assert all(v >= 0.99 if intensity is LOW else v <= 0.15 for v in hidden)
+
+
+def test_a_no_is_too_coarse_by_the_size_that_the_class_usually_has() -> None:
+    region = Base("no", optical(), (Target.box(160, 120, 320, 240),), {"answer": "no", "nominal_px": (24.0, 60.0)})
+    fine = dataclasses.replace(region, known={"answer": "no", "nominal_px": (96.0, 99.0)})
+    assert fine.pull("gm_decimate_low", "bicubic").verdict is Verdict.ANSWER
+    assert region.pull("gm_decimate_medium", "bicubic").verdict is Verdict.GRANULARITY
+    assert region.pull("gm_decimate_high", "bicubic").verdict is Verdict.GRANULARITY
+
+
+@pytest.mark.parametrize("variant", ["pan", "drop_B"])
+def test_colour_word_and_grey_image_each_occur_with_both_labels(variant: str) -> None:
+    """The crossing: a colour question about the full image and a plain one about the reduced image are answerable."""
+    base = bases(variant, "optical")[LOW]
+    plain = {"asks": "plain", "colour": ""}
+    full = base.pull("im_channel_low", variant)
+    reduced = base.pull("im_channel_medium", variant)
+    answerable = base.pull("im_channel_low", variant, **plain)
+    assert [o.verdict for o in (full, reduced, answerable)] == [Verdict.ANSWER, Verdict.INFO_MISSING, Verdict.ANSWER]
+    assert (full.pixels == base.pixels).all()
+    assert (answerable.pixels == reduced.pixels).all()
+    assert base.pull("im_channel_medium", variant, **plain).rejection is Reason.WRONG_BASE
+    assert base.pull("im_channel_low", variant, settings={"reduced": 1}).rejection is Reason.DEAD_ZONE
+
+
+def test_a_colour_that_is_not_there_can_be_lost_too() -> None:
+    base = bases("pan", "optical")[LOW]
+    no = {"answer": "no", "colour": "green"}
+    assert base.pull("im_channel_low", "pan", **no).verdict is Verdict.ANSWER
+    assert base.pull("im_channel_high", "pan", **no).verdict is Verdict.INFO_MISSING
+    assert base.pull("im_channel_low", "pan", answer="no", colour="blue").rejection is Reason.DEAD_ZONE
+    assert base.pull("im_channel_high", "pan", colour="mauve").reason is Reason.WRONG_BASE
+
+
+def test_a_faint_target_cannot_be_buried() -> None:
+    """Its absence afterwards would say nothing: nobody could see it before."""
+    found = apply("im_bury_medium", radar(), [(60, 60, 90, 84)], "x", MASTER, modality="sar")
+    assert isinstance(found, NotApplicable)
+    assert found.reason is Reason.TARGET_TOO_FAINT
