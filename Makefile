@@ -35,7 +35,7 @@ lint: $(STAMP)
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports --no-logo && $(BIN)/deptry .
 
 bench: $(STAMP) ## Time the parts against named references
-	PYTHONPATH=tests $(BIN)/python -m bench
+	PYTHONPATH=tests:utils $(BIN)/python -m bench
 
 docs: $(STAMP) ## Write the generated tables of the docs anew
 	PYTHONPATH=utils $(BIN)/python utils/docs_tables.py
