@@ -51,12 +51,9 @@ class Grammar:
         more_members = rf"{members}{key}(?:{value}{_WS}\}}|[{{\[])"
         more_elements = rf"{elements}(?:{value}{_WS}\]|[{{\[])"
 
-        begin = rf"{_WS}(?:,{_WS})?+"
         last = rf"(?:(?P<open>{unclosed}){_HALF_ESCAPE}|(?P<done>{string}|{flat_list}|{flat_object}){_WS}|[-+.\w]*+)\Z"
-        last_member = rf"(?P<key>{string}){_WS}(?:\Z|:{_WS}{last})|(?:{unclosed}{_HALF_ESCAPE})?\Z"
-        cut_object = rf"{begin}(?P<whole>{members})(?:{last_member})"
-        cut_list = rf"{begin}(?P<whole>{elements}){last}"
-
+        last_member = rf"(?:(?P<key>{string}){_WS}(?:\Z|:{_WS}{last})|(?:{unclosed}{_HALF_ESCAPE})?\Z)"
+        cut_object = rf"{_WS}(?P<whole>{members}){last_member}"
         return _Patterns(
             advance={
                 ("{", True): re.compile(rf"{_WS}(?:\}}|{more_members})"),
@@ -64,7 +61,12 @@ class Grammar:
                 ("[", True): re.compile(rf"{_WS}(?:\]|{more_elements})"),
                 ("[", False): re.compile(rf"{_WS}(?:\]|,{_WS}{more_elements})"),
             },
-            cut_off={"{": re.compile(cut_object), "[": re.compile(cut_list)},
+            cut_off={
+                ("{", True): re.compile(cut_object),
+                ("{", False): re.compile(rf"{_WS}(?:(?P<whole>,{_WS}{members}){last_member}|\Z)"),
+                ("[", True): re.compile(rf"{_WS}(?P<whole>{elements}){last}"),
+                ("[", False): re.compile(rf"{_WS}(?:(?P<whole>,{_WS}{elements}){last}|\Z)"),
+            },
             start=re.compile(rf"\{{(?:{_WS}{more_members}|(?={re.sub(r'P<[a-z]+>', ':', cut_object)}))"),
         )
 
@@ -73,7 +75,7 @@ class Grammar:
 class _Patterns:
     advance: dict[tuple[str, bool], re.Pattern[str]]
     """From behind an open bracket (True) or a value in it (False) to the next bracket that is no flat value's."""
-    cut_off: dict[str, re.Pattern[str]]
+    cut_off: dict[tuple[str, bool], re.Pattern[str]]
     """From there to the end of a text that stops before such a bracket."""
     start: re.Pattern[str]
     """A brace from which one of the above gets on."""
@@ -166,11 +168,11 @@ def _walk(text: str, start: int, grammar: Grammar, seen: bytearray, ends: dict[i
 
 def _cut_off(text: str, brackets: list[int], at: int, grammar: Grammar) -> CutOff | None:
     """Return the cut-off object that a failed walk ran into, None when the walk failed before the end of the text."""
-    tail = grammar.patterns.cut_off[text[brackets[-1]]].match(text, at)
+    tail = grammar.patterns.cut_off[text[brackets[-1]], at == brackets[-1] + 1].match(text, at)
     if tail is None:
         return None
     parts = tail.groupdict()
-    begin = text[brackets[0] : tail.end("whole")].rstrip(", \t\n\r")
+    begin = text[brackets[0] : max(at, tail.end("whole"))].rstrip(", \t\n\r")
     if parts["open"] is not None:
         begin = text[brackets[0] : tail.end("open")] + '"'
     elif parts["done"] is not None:

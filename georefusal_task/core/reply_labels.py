@@ -58,8 +58,9 @@ def label(text: str) -> Verdict | None:
     exact = _EXACT.get(text)
     if exact is not None or len(text) > _LONGEST_VALUE:
         return exact
-    visible = "".join(c for c in unicodedata.normalize("NFKC", text) if unicodedata.category(c) != "Cf")
-    return _SPELLINGS.get(_squeezed(_bare(visible)))
+    if not text.isascii():
+        text = "".join(c for c in unicodedata.normalize("NFKC", text) if unicodedata.category(c) != "Cf")
+    return _SPELLINGS.get(_squeezed(_bare(text)))
 
 
 def _bare(text: str) -> str:
@@ -137,12 +138,12 @@ def _judge_text(value: str, letters: bool) -> Outcome:
         return Reason.NO_VERDICT
     if len(value) > _LONGEST_VALUE:
         return Reason.UNKNOWN_VERDICT
-    parts = [label(part) for part in _SEPARATORS.split(value) if _bare(part)]
-    outcome = several(parts, otherwise=Reason.UNKNOWN_VERDICT)
-    if outcome is Reason.UNKNOWN_VERDICT:
-        mentioned = several(named(value), otherwise=Reason.UNKNOWN_VERDICT)
-        return mentioned if isinstance(mentioned, Reason) else Reason.UNKNOWN_VERDICT
-    return outcome
+    if _SEPARATORS.search(value):
+        outcome = several(map(label, filter(_bare, _SEPARATORS.split(value))), otherwise=Reason.UNKNOWN_VERDICT)
+        if outcome is not Reason.UNKNOWN_VERDICT:
+            return outcome
+    mentioned = named(value)
+    return several(mentioned, Reason.UNKNOWN_VERDICT) if len(mentioned) > 1 else Reason.UNKNOWN_VERDICT
 
 
 def verdict_values(members: Iterable[tuple[str, Any]]) -> list[Any]:

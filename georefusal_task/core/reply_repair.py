@@ -18,11 +18,13 @@ from georefusal_task.core.verdicts import Verdict
 MAX_REPAIR = 32 * 1024
 """Characters that the library is handed at most."""
 MAX_REPAIR_COST = 1_000_000
-"""Bound on characters times brackets, quotes, colons and commas: the library's time grows with that product, and takes
+"""Bound on characters times brackets, quotes and other marks: the library's time grows with that product, and takes
 about 0.1 s for this much at worst."""
 
-_MARKS = re.compile(r"""[{}\[\]"'“”:,\\]""")
+_MARKS = re.compile(r"""[{}\[\]()"'“”`:,\\/#*]""")
 
+_MAX_KEYS = 100
+"""Values of `verdict` keys that are looked at in one object; more are no reply."""
 _QUOTES = "“”„‟«»"
 _BEHIND_MARK = "|".join(rf"(?<=[{{\[,:]\s{{{n}}}[{_QUOTES}])" for n in range(13))
 _CURLY_QUOTE = re.compile(rf"[{_QUOTES}](?:(?=\s{{0,12}}[:,}}\]])|{_BEHIND_MARK})")
@@ -127,6 +129,8 @@ def repair(text: str, stretch: Stretch, letters: bool) -> tuple[Outcome, Members
     """Return the verdict of a stretch, or the reason why there is none, and the members that could be read."""
     if stretch.deep:
         return Reason.TOO_DEEP, ()
+    if len(stretch.keys) > _MAX_KEYS:
+        return Reason.CONFLICT, ()
     outcomes = {_written(text, colon, stretch, letters) for _, colon in stretch.keys}
     if len(outcomes) > 1:
         return Reason.TRUNCATED if Reason.TRUNCATED in outcomes else Reason.CONFLICT, ()

@@ -238,6 +238,8 @@ def test_prose(text, expected):
         ('{"verdict": "ANSWER', TRUNCATED),
         ('{"verdict": "REFUSE_AMBIGUOUS', TRUNCATED),
         ('{"verdict": ["ANSWER", "REF', TRUNCATED),
+        ('{"a": {}"verdict":', TRUNCATED),
+        ('{"a": {"b": [1]}, "verdict"', TRUNCATED),
         ("{'verdict': 'ANSWER", TRUNCATED),
         ("{'verdict", TRUNCATED),
         ("{“verdict”: “REFUSE_GRANUL", TRUNCATED),
