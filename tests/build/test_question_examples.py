@@ -228,3 +228,25 @@ def test_bases_that_a_family_has_no_use_for(lever: str, name: str, scope: str) -
     got = ask(lever, moved, MASTER)
     assert isinstance(got, NotApplicable)
     assert got.reason is Reason.WRONG_BASE
+
+
+def test_a_class_that_the_source_never_has_is_not_taken_for_granted() -> None:
+    """It would be wrong every time, and the words alone would tell."""
+    one = about(tile(SHIP_FAR, complete=COMPLETE | {"volcano"}), "ship")
+    for level in ("medium", "high"):
+        assert all("volcano" not in got.question for got in tries(f"fp_entity_{level}", one) if isinstance(got, Asked))
+
+
+def test_numbers_that_are_right_for_another_class_come_first() -> None:
+    """With three planes and five cars, "five" is wrong of the planes and right of the cars."""
+    cars = tuple(oblong("car", 80 + 90 * i, 80, 17, 36) for i in range(5))
+    found = tries("fp_count_medium", about(tile(*PLANES, *cars), "ship"), 30)
+    assert {(got.params["premise"], got.params["number"]) for got in found} == {("plane", 5), ("car", 3)}
+
+
+def test_clauses_that_hold_of_something_else_here_come_first() -> None:
+    long, short = oblong("bridge", 300, 100, 24, 220), oblong("plane", 600, 600, 44, 46)
+    found = tries("fp_attribute_high", about(tile(long, short), "ship"), 30)
+    assert {got.variant for got in found if got.verdict} <= {"elongated", "circular", "aligned", "bright"}
+    medium = tries("fp_attribute_medium", about(tile(long, short), "ship"), 30)
+    assert {got.variant for got in medium if got.verdict} == {"elongated"}

@@ -6,6 +6,7 @@ it must be strictly true: any false presupposition, however small, outranks ever
 
 import math
 from collections.abc import Iterator, Mapping
+from itertools import product
 
 from georefusal_build import geometry as geo
 from georefusal_build.asking import QUARTERS
@@ -20,8 +21,12 @@ from georefusal_task.core.verdicts import Verdict
 NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 """Number words from 2 on."""
 
-COUNTED = range(2, 7)
-"""How many objects there are where a number is taken for granted."""
+COUNTED = {Intensity.LOW: range(2, 13), Intensity.MEDIUM: range(2, 7), Intensity.HIGH: range(2, 7)}
+"""How many objects there are where a number is taken for granted; up to twelve where it is the right one, or large
+numbers would be wrong ones only."""
+
+BOTH_WAYS = frozenset({"colour", "grey", "radar"})
+"""Claims about a picture that are true of some sources and false of others; the others depend on no image."""
 
 LOW, MEDIUM, HIGH = Intensity
 
@@ -98,9 +103,11 @@ def entity(situation: Situation, stream: Stream, intensity: Intensity) -> Iterat
     asking, variant = (definite, "definite") if single else (existing, "existing")
     ruled = favoured(situation.partners(situation.asked.name, counted=False), situation, stream)
     there = single or [name for name in ruled if situation.ruled(name)]
-    for name in there if intensity is LOW else [name for name in ruled if not situation.ruled(name)]:
+    source = situation.tile.scene.source
+    absent = [n for n in ruled if not situation.ruled(n) and situation.census.popularity(source, n)]
+    for name in there if intensity is LOW else absent:
         noun = situation.table.by_name[name].nouns[0]
-        company = situation.census.company(situation.tile.scene.source, name, situation.court.present)
+        company = situation.census.company(source, name, situation.court.present)
         n_ref = len(situation.ruled(name) or ())
         figures = {"n_ref": float(n_ref), "company": float(company)}
         yield asking.draft(variant, noun.slots("A"), figures, true=n_ref > 0, premise=name, tags=frozenset({variant}))
@@ -115,9 +122,9 @@ def entity(situation: Situation, stream: Stream, intensity: Intensity) -> Iterat
 def count(situation: Situation, stream: Stream, intensity: Intensity) -> Iterator[Draft]:
     """Takes a wrong number of objects for granted."""
     asking = _Asking("fp_count", situation, stream, intensity)
-    order = stream.shuffled(range(2, 2 + len(NUMBERS)))
     there = {name: situation.counted(name) or () for name in situation.partners(situation.asked.name)}
-    for name in favoured([n for n, found in there.items() if len(found) in COUNTED], situation, stream):
+    order = _numbers({len(found) for found in there.values()}, stream)
+    for name in favoured([n for n, found in there.items() if len(found) in COUNTED[intensity]], situation, stream):
         found, noun = there[name], situation.table.by_name[name].nouns[0]
         for number in order:
             figures = {
@@ -128,6 +135,16 @@ def count(situation: Situation, stream: Stream, intensity: Intensity) -> Iterato
             }
             slots = noun.slots("A") | {"N": NUMBERS[number - 2]}
             yield asking.draft("exact", slots, figures, true=number == len(found), premise=name, number=number)
+
+
+def _numbers(here: set[int], stream: Stream) -> list[int]:
+    """Return the numbers that can be named, in a drawn order: those of other classes here first, then small ones.
+
+    A number that is right for one class and wrong for another does not tell which it is.
+    """
+    drawn = stream.uniform((len(NUMBERS),))
+    keys = {n: -math.log(1 - drawn[n - 2]) * n * n for n in range(2, 2 + len(NUMBERS))}
+    return sorted(keys, key=lambda n: (n not in here, keys[n]))
 
 
 @question_lever(
@@ -170,14 +187,14 @@ def attribute(situation: Situation, stream: Stream, intensity: Intensity) -> Ite
     sides = stream.shuffled(("left", "right", "upper", "lower"))
     names = favoured(situation.partners(situation.asked.name), situation, stream)
     looks = {name: Look(situation.frame, situation.pixels, name in situation.tables.round) for name in names}
-    for clause in clauses:
-        for name in names:
-            found = situation.counted(name) or ()
-            for side in sides if clause in ("larger", "smallest") else ("",):
-                claimed = ATTRIBUTES[clause](found, looks[name], side)
-                if claimed is not None:
-                    slots = situation.table.by_name[name].nouns[0].slots("A") | {"side": side}
-                    yield _stated(asking, "fp_attribute", clause, slots, claimed, drawn, name)
+    drafts = []
+    for clause, name in product(clauses, names):
+        for side in sides if clause in ("larger", "smallest") else ("",):
+            claimed = ATTRIBUTES[clause](situation.counted(name) or (), looks[name], side)
+            if claimed is not None:
+                slots = situation.table.by_name[name].nouns[0].slots("A") | {"side": side}
+                drafts.append(_stated(asking, "fp_attribute", clause, slots, claimed, drawn, name))
+    yield from _both_ways(drafts)
 
 
 @question_lever(
@@ -198,15 +215,15 @@ def relation(situation: Situation, stream: Stream, intensity: Intensity) -> Iter
     clauses = stream.shuffled(sorted(RELATIONS))
     names = favoured(situation.partners(situation.asked.name), situation, stream)
     there = {name: found for name in names if (found := situation.counted(name))}
-    for clause in clauses:
-        for name, first in there.items():
-            others = set(situation.partners(situation.asked.name, name))
-            for other, second in there.items():
-                claimed = RELATIONS[clause](first, second, situation.frame) if other in others else None
-                if claimed is not None:
-                    slots = situation.table.by_name[name].nouns[0].slots("A")
-                    slots |= situation.table.by_name[other].nouns[0].slots("D")
-                    yield _stated(asking, "fp_relation", clause, slots, claimed, drawn, name, other)
+    pairs = [(a, d) for a in there for d in there if d in situation.partners(situation.asked.name, a)]
+    drafts = []
+    for clause, (name, other) in product(clauses, pairs):
+        claimed = RELATIONS[clause](there[name], there[other], situation.frame)
+        if claimed is not None:
+            slots = situation.table.by_name[name].nouns[0].slots("A")
+            slots |= situation.table.by_name[other].nouns[0].slots("D")
+            drafts.append(_stated(asking, "fp_relation", clause, slots, claimed, drawn, name, other))
+    yield from _both_ways(drafts)
 
 
 @question_lever(
@@ -220,7 +237,9 @@ def relation(situation: Situation, stream: Stream, intensity: Intensity) -> Iter
 def capture(situation: Situation, stream: Stream, intensity: Intensity) -> Iterator[Draft]:
     """Takes a wrong sensor, time or kind of picture for granted."""
     asking = _Asking("fp_capture", situation, stream, intensity)
-    for picture in stream.shuffled(situation.tables.pictures):
+    rarely = stream.uniform() < 0.2
+    pictures = stream.shuffled(situation.tables.pictures)
+    for picture in sorted(pictures, key=lambda one: not rarely and one.claim not in BOTH_WAYS):
         claimed = situation.claims.get(picture.claim)
         if claimed is not None:
             slots = {"M": picture.name, "a_M": picture.a}
@@ -232,6 +251,15 @@ def capture(situation: Situation, stream: Stream, intensity: Intensity) -> Itera
                 premise=picture.name,
                 to_confirm=claimed.to_confirm,
             )
+
+
+def _both_ways(drafts: list[Draft]) -> list[Draft]:
+    """Return the drafts with those first whose clause holds of something here and not of something else.
+
+    The kind of clause then says little about whether it is true.
+    """
+    held = {true: {one.variant for one in drafts if one.figures["premise_true"] == true} for true in (0.0, 1.0)}
+    return sorted(drafts, key=lambda one: one.variant not in held[0.0] & held[1.0])
 
 
 def _stated(
