@@ -17,6 +17,7 @@ MAX_PIXELS = 64_000_000
 
 _PNG = b"\x89PNG\r\n\x1a\n"
 _JPEG = b"\xff\xd8\xff"
+_LFS = b"version https://git-lfs"
 _PLAIN_CHUNKS = {b"IHDR", b"IDAT", b"IEND", b"pHYs", b"sRGB", b"gAMA", b"cHRM", b"sBIT"}
 _CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
 _ADAM7 = ((0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2))
@@ -60,6 +61,10 @@ def examine(data: bytes) -> Header:
         return _examine_png(data)
     if data.startswith(_JPEG):
         return _examine_jpeg(data)
+    if not data:
+        raise ValueError("it is empty; copy it again")
+    if data.startswith(_LFS):
+        raise ValueError("it is the pointer that Git LFS leaves for a file not fetched yet; run: git lfs pull")
     raise ValueError(f"it begins with {data[:8]!r}, so it is neither PNG nor JPEG; convert it to PNG")
 
 

@@ -371,10 +371,10 @@ def test_an_image_that_is_not_in_the_folder_is_refused(small: Path, image: objec
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        (lambda whole: b"", "neither PNG nor JPEG"),
+        (lambda whole: b"", "it is empty"),
         (lambda whole: whole[: len(whole) // 2], "cut off"),
         (lambda whole: whole[:-1], "cut off"),
-        (lambda whole: b"version https://git-lfs.github.com/spec/v1\n", "neither PNG nor JPEG"),
+        (lambda whole: b"version https://git-lfs.github.com/spec/v1\n", "git lfs pull"),
     ],
     ids=["empty", "half", "last byte missing", "LFS pointer"],
 )

@@ -66,8 +66,9 @@ METRICS: dict[str, Metric] = {
         higher_is_better=True,
     ),
     "calibrated_refusal_score": Metric(
-        "Mean of (answered, with the right yes/no) over answerable items and (exactly the gold verdict) over the rest. "
-        "Two opposite failings can give the same score; undefined where a gold yes/no is missing.",
+        "Mean of (answered, with the right yes/no) over answerable items, without those that yesno_acc leaves out, and "
+        "(exactly the gold verdict) over the rest. Two opposite failings can give the same score; "
+        "undefined where a gold yes/no is missing.",
         higher_is_better=True,
     ),
     "false_refusal_rate": Metric(

@@ -1,9 +1,10 @@
-"""What every command shares: the error line on stderr and the exit status."""
+"""What every command shares: the error line on stderr, the exit status, and how results are written."""
 
 import functools
 import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import typer
@@ -34,3 +35,24 @@ def reports_errors(command: _F) -> _F:
             raise typer.Exit(1) from None
 
     return run  # type: ignore[return-value]
+
+
+def write_result(file: Path, content: str | bytes) -> None:
+    """Write a result so that an earlier one under this name stays whole when the disk is full.
+
+    Raises:
+        OSError: it cannot be written; unlike Python's own it names the file in every case.
+    """
+    data = content.encode() if isinstance(content, str) else content
+    special = file.exists() and not file.is_file()  # such as /dev/stdout
+    target = file if special else file.resolve()  # a link stays one
+    part = target if special else target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        part.write_bytes(data)
+        if not special:
+            part.replace(target)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(file)) from error
+    finally:
+        if not special:
+            part.unlink(missing_ok=True)

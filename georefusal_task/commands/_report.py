@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from georefusal_task.commands._common import write_result
 from georefusal_task.core.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def deliver(text: str, out: Path | None) -> None:
         print(text, end="")
         return
     check_out(out)
-    out.write_text(text, encoding="utf-8")
+    write_result(out, text)
 
 
 def check_out(out: Path | None) -> None:

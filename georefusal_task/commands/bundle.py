@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from georefusal_task.commands import _report
-from georefusal_task.commands._common import reports_errors
+from georefusal_task.commands._common import reports_errors, write_result
 
 
 @reports_errors
@@ -28,5 +28,5 @@ def bundle(
     _report.warn([loaded])
     name = re.sub(r"[^A-Za-z0-9.-]+", "_", loaded.name).strip("._")[:80] or "model"
     file = output or Path(f"{name}_{loaded.task}.zip")
-    file.write_bytes(pack(loaded))
+    write_result(file, pack(loaded))
     print(f"{file}: {', '.join([loaded.task, *loaded.variants])}")

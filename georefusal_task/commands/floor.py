@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from georefusal_task.commands import _report
-from georefusal_task.commands._common import reports_errors
+from georefusal_task.commands._common import reports_errors, write_result
 
 
 @reports_errors
@@ -44,8 +44,8 @@ def floor(
     run = question_only_floor(benchmark, load_provenance(provenance) if provenance else None, spec)
     _report.warn([run])
     if output:
-        output.write_text(reply_lines(run), encoding="utf-8")
+        write_result(output, reply_lines(run))
     meta = made_from(run.spec, benchmark) | {"models": [run.name]}
     if json:
-        json.write_text(dumps(run.summary.to_json(meta), indent=2, allow_nan=False) + "\n", encoding="utf-8")
+        write_result(json, dumps(run.summary.to_json(meta), indent=2, allow_nan=False) + "\n")
     print("\n".join(lines(run.summary, meta)))

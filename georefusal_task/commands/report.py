@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from georefusal_task.commands import _report
-from georefusal_task.commands._common import reports_errors
+from georefusal_task.commands._common import reports_errors, write_result
 
 
 @reports_errors
@@ -38,7 +38,7 @@ def report(
     _report.warn(loaded)
     bar = load_run(floor, data=loaded[0].benchmark, task=loaded[0].task, name=NAME) if floor else None
     page = render(loaded, floor=bar)
-    output.write_text(page, encoding="utf-8")
+    write_result(output, page)
     print(
         f"{output}: {len(loaded)} run{'s' if len(loaded) > 1 else ''}, {len(page.encode()) / 1e6:.1f} MB",
         file=sys.stderr,

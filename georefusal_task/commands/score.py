@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from georefusal_task.commands._common import reports_errors
+from georefusal_task.commands._common import reports_errors, write_result
 
 TOO_MANY_FAILED = 0.01
 """Above this share of failed requests the figures say little about the model: the exit status is 3."""
@@ -66,7 +66,7 @@ def score(
     summary = summed_up(spec, rows, read_clusters(clusters) if clusters else None)
     meta = made_from(spec, benchmark) | {"models": sorted({said.model for said in replies.values() if said.model})}
     if json:
-        json.write_text(dumps(summary.to_json(meta), indent=2, allow_nan=False) + "\n", encoding="utf-8")
+        write_result(json, dumps(summary.to_json(meta), indent=2, allow_nan=False) + "\n")
     for warning in benchmark.warnings:
         print(f"warning: {warning}", file=sys.stderr)
     print("\n".join(lines(summary, meta)))

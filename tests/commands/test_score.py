@@ -2,6 +2,10 @@
 
 import json
 import random
+import resource
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -232,3 +236,33 @@ def test_small_counts_are_not_shown_as_rates(tmp_path: Path, twin: Path) -> None
     found = run(replies(tmp_path / "r.jsonl", oracle, n=3), "--data", twin)
     line = next(line for line in found.stdout.splitlines() if line.strip().startswith("accept_acc "))
     assert line.split() == ["accept_acc", "3/3"]
+
+
+def limit_file_size() -> None:
+    """As a full disk does, make the write fail in the middle of the file."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (512, 512))
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+
+
+def test_a_full_disk_leaves_the_earlier_figures_whole(tmp_path: Path, twin: Path) -> None:
+    out = tmp_path / "figures.json"
+    out.write_text("the figures of another run")
+    said = replies(tmp_path / "r.jsonl", oracle)
+    program = [sys.executable, "-c", "from georefusal_task.cli import main; main()"]
+    command = [*program, "score", said, "--data", twin, "--json", out]
+    found = subprocess.run(command, check=False, capture_output=True, text=True, preexec_fn=limit_file_size)
+    assert found.returncode == 1
+    assert found.stderr.count("\n") == 1
+    assert str(out) in found.stderr
+    assert out.read_text() == "the figures of another run"
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["figures.json", "r.jsonl"]
+
+
+def test_figures_can_go_to_a_pipe_or_through_a_link(tmp_path: Path, twin: Path) -> None:
+    (tmp_path / "link.json").symlink_to(tmp_path / "figures.json")
+    said = replies(tmp_path / "r.jsonl", oracle)
+    assert run(said, "--data", twin, "--json", tmp_path / "link.json").exit_code == 0
+    assert (tmp_path / "link.json").is_symlink()
+    assert json.loads((tmp_path / "figures.json").read_text())["meta"]["n"] == N
+    assert run(said, "--data", twin, "--json", "/dev/null").exit_code == 0
+    assert Path("/dev/null").is_char_device()
