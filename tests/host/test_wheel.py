@@ -10,7 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.harnesses import run_inspect, run_lm_eval
 from support.host import run_host
+from support.server import ChatServer
+
+from georefusal_task.tasks_table import DEFAULT_TASK
 
 pytestmark = [pytest.mark.host, pytest.mark.slow]
 
@@ -91,3 +95,36 @@ def test_the_flagless_command_runs_in_a_fresh_environment(python: Path, tmp_path
     run(command, "score", host.sample_file(TASK), "--task", TASK, "--json", tmp_path / "scores.json", cwd=tmp_path)
     scores = json.loads((tmp_path / "scores.json").read_text())["metrics"]
     assert scores["accept_acc"]["value"] == metrics["accept_acc"]
+
+
+RIGHT = json.dumps({"verdict": "ANSWER", "answer": "yes", "justification": "seen"})
+
+
+def test_inspect_ai_finds_the_task_under_the_name_of_the_package(python: Path, tmp_path: Path) -> None:
+    with ChatServer(lambda request: RIGHT) as server:
+        inspect = run_inspect(tmp_path, server.base_url, task=f"georefusal_task/{TASK}", python=python)
+    assert inspect.header["eval"]["task"] == f"georefusal_task/{TASK}"
+    assert inspect.metrics["always_answer_gap"] == 0.0
+    assert f"{TASK}: all 74 items" in run(python.with_name("georefusal"), "score", inspect.log, cwd=tmp_path)
+
+
+def test_lm_eval_finds_the_task_in_the_folder_that_tasks_path_prints(python: Path, tmp_path: Path) -> None:
+    command = python.with_name("georefusal")
+    tasks = Path(run(command, "tasks-path", "--host", "lm-eval", cwd=tmp_path).strip())
+    assert tasks.is_relative_to(python.parents[1])
+    with ChatServer(lambda request: RIGHT) as server:
+        lm_eval = run_lm_eval(tmp_path, server.base_url, TASK, tasks=tasks, python=python)
+    assert lm_eval.metrics(TASK)["always_answer_gap"] == 0.0
+    assert f"{TASK}: all 74 items" in run(command, "score", lm_eval.folder, cwd=tmp_path)
+
+
+def test_doctor_says_how_each_harness_is_called(python: Path, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [python.with_name("georefusal"), "doctor"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    for line in (
+        f"--tasks {DEFAULT_TASK}",
+        f"inspect eval georefusal_task/{DEFAULT_TASK}",
+        "tasks-path --host lm-eval",
+    ):
+        assert line in done.stdout, done.stdout + done.stderr
