@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -69,6 +70,16 @@ def test_tilt_and_aspect_of_turned_objects(minor: int, major: int, degrees: int)
     one = oblong("ship", 300, 300, minor, major, degrees)
     assert geo.tilt(one) == pytest.approx(degrees, abs=1e-3)
     assert geo.aspect(one) == pytest.approx(major / minor, rel=1e-4)
+
+
+def test_upright_boxes_say_less_about_lengths() -> None:
+    """A box of 30 x 30 may hold a ship of 30 or of 42 px: neither 35 nor 40 can be told from it."""
+    sure, loose = box(0, 0, 30, 30), replace(box(0, 0, 30, 30), oriented=False)
+    assert geo.span([sure], 40).margin == pytest.approx(math.log(4 / 3))
+    assert geo.span([loose], 40).margin == 0
+    assert geo.span([loose], 60).margin == pytest.approx(math.log(60 / 30 / math.sqrt(2)))
+    assert geo.longer(loose, [loose, box(50, 0, 90, 30)]).margin == pytest.approx(math.log(3 / math.sqrt(2)))
+    assert geo.within(loose, [box(75, 0, 30, 30)]).margin == pytest.approx(math.log(1.5) - math.log(2) / 2)
 
 
 def test_distinct_gap() -> None:

@@ -250,3 +250,16 @@ def test_clauses_that_hold_of_something_else_here_come_first() -> None:
     assert {got.variant for got in found if got.verdict} <= {"elongated", "circular", "aligned", "bright"}
     medium = tries("fp_attribute_medium", about(tile(long, short), "ship"), 30)
     assert {got.variant for got in medium if got.verdict} == {"elongated"}
+
+
+def test_upright_boxes_do_not_tell_which_of_two_slanted_objects_is_larger() -> None:
+    def drawn(oriented: bool) -> list[Any]:
+        two = (
+            oblong("bridge", 150, 150, 24, 60, oriented=oriented),
+            oblong("bridge", 500, 500, 40, 66, oriented=oriented),
+        )
+        found = tries("fp_attribute_low", about(tile(*two), "ship"), 12)
+        return [got for got in found if got.variant == "larger" and got.verdict is ANSWER]
+
+    assert drawn(oriented=True)
+    assert not drawn(oriented=False)

@@ -14,6 +14,9 @@ from georefusal_build.scenes import Instance
 SURE = 9.0
 """Margin of what no rounding can turn, such as the presence of an annotated object."""
 
+UPRIGHT = math.log(2) / 2
+"""What an upright box hides of a length, as a log ratio: an object inside may be as long as its diagonal."""
+
 Frame = tuple[float, float]
 """Width and height of the tile, pixels."""
 
@@ -102,20 +105,26 @@ def compared(value: float, limit: float) -> Finding:
     return Finding(ratio >= 1, min(abs(math.log(ratio)), SURE))
 
 
+def lengths_compared(value: float, limit: float, *instances: Instance) -> Finding:
+    """Return whether a value reaches a limit that rests on these objects' lengths; upright boxes make it less safe."""
+    found = compared(value, limit)
+    return Finding(found.truth, max(0.0, found.margin - UPRIGHT * sum(not one.oriented for one in instances)))
+
+
 def within(anchor: Instance, others: Sequence[Instance], lengths: float = 1.0) -> Finding:
     """Return whether one of the others is at most so many lengths of the anchor away from it."""
     reach = lengths * anchor.sides[1]
-    return some(~compared(gap(anchor, one), reach) for one in others)
+    return some(~lengths_compared(gap(anchor, one), reach, anchor) for one in others)
 
 
 def longer(than: Instance, instances: Sequence[Instance]) -> Finding:
     """Return whether one of them has a longer major side."""
-    return some(compared(one.sides[1], than.sides[1]) for one in instances)
+    return some(lengths_compared(one.sides[1], than.sides[1], one, than) for one in instances)
 
 
 def span(instances: Sequence[Instance], pixels: float) -> Finding:
     """Return whether the longer side of one of them spans that many pixels."""
-    return some(compared(one.sides[1], pixels) for one in instances)
+    return some(lengths_compared(one.sides[1], pixels, one) for one in instances)
 
 
 def quarter(instance: Instance, frame: Frame) -> tuple[Scope, float]:

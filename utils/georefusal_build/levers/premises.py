@@ -51,9 +51,11 @@ _LONG = 3.0
 """Aspect that the wording of "elongated" names."""
 
 
-def _ratio(value: float, limit: float) -> Claimed:
-    signed = math.log(max(value, 1e-9) / max(limit, 1e-9))
-    return Claimed(signed >= 0, {"premise_log": signed}, tags=frozenset({"ratio"}))
+def _ratio(value: float, limit: float, unsure: float = 0.0) -> Claimed:
+    """Compare two sizes. unsure: what the log ratio could be off by; it is taken off its strength."""
+    exact = math.log(max(value, 1e-9) / max(limit, 1e-9))
+    signed = math.copysign(max(0.0, abs(exact) - unsure), exact)
+    return Claimed(exact >= 0, {"premise_log": signed}, tags=frozenset({"ratio"}))
 
 
 def _larger(found: Found, look: Look, side: str) -> Claimed | None:
@@ -61,7 +63,7 @@ def _larger(found: Found, look: Look, side: str) -> Claimed | None:
     if len(found) != 2:
         return None
     (first, second), room = _from_side(found, look.frame, side)
-    return _ratio(first.area, second.area) if room else None
+    return _ratio(first.area, second.area, _hidden(found, look)) if room else None
 
 
 def _smallest(found: Found, look: Look, side: str) -> Claimed | None:
@@ -69,7 +71,12 @@ def _smallest(found: Found, look: Look, side: str) -> Claimed | None:
     if not 3 <= len(found) <= 6:
         return None
     order, room = _from_side(found, look.frame, side)
-    return _ratio(min(one.area for one in order[1:]), order[0].area) if room else None
+    return _ratio(min(one.area for one in order[1:]), order[0].area, _hidden(found, look)) if room else None
+
+
+def _hidden(found: Found, look: Look) -> float:
+    """How far off a ratio of areas may be: an upright box around a slanted object has up to twice its area."""
+    return 0.0 if look.is_round or all(one.oriented for one in found) else math.log(2)
 
 
 def _from_side(found: Found, frame: Frame, side: str) -> tuple[list[Instance], bool]:
