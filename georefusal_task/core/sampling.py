@@ -19,6 +19,7 @@ from georefusal_task.core.stats import (
     PairedTest,
     Statistic,
     bootstrap,
+    bootstrap_clusters,
     mcnemar,
     mover,
     paired_difference,
@@ -129,8 +130,7 @@ class Sample:
 def _clustered(clusters: Ints, statistic: Statistic, columns: Sequence[Mask]) -> tuple[Interval | None, str]:
     """Return the bootstrap interval of a statistic of the columns' sums, and what to call it."""
     sums = _sums(clusters, columns)
-    kinds, times = np.unique(sums, axis=0, return_counts=True)
-    interval = bootstrap(statistic, kinds, times)
+    interval = bootstrap_clusters(statistic, sums)
     method = f"bootstrap over {len(sums)} clusters"
     return interval, method if interval else f"{method}, no spread"
 

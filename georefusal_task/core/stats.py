@@ -6,6 +6,7 @@ Intervals are two-sided 95 %. A quantity that is not defined (nothing to divide 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,10 @@ Z95 = 1.959963984540054
 
 DRAWS = 9_999
 SEED = 20_260_823
+_PART = 1_000
+"""Resamples worked on at a time."""
+_SHARED_CLUSTERS = 1_000
+"""Up to so many clusters the draws are kept for the next statistic: 10 MB for the most."""
 SIGN_FLIP_BELOW = 40
 """Fewer clusters than this carry a difference: the normal approximation is not to be trusted."""
 
@@ -109,11 +114,49 @@ def bootstrap(statistic: Statistic, units: Ints, times: Ints) -> Interval | None
     total = int(times.sum())
     random = np.random.default_rng(SEED)
     parts = []
-    for start in range(0, DRAWS, 1_000):  # in parts, so that many kinds of cluster do not fill the memory
-        size = min(1_000, DRAWS - start)
+    for start in range(0, DRAWS, _PART):  # in parts, so that many kinds of cluster do not fill the memory
+        size = min(_PART, DRAWS - start)
         drawn = random.multinomial(total, times / total, size=size)
         parts.append(statistic(drawn.astype(np.float64) @ kinds))
-    values = np.concatenate(parts)
+    return _percentiles(np.concatenate(parts))
+
+
+def bootstrap_clusters(statistic: Statistic, sums: Ints) -> Interval | None:
+    """Return what `bootstrap` does for units that are mostly unlike each other, such as clusters; in any order.
+
+    Args:
+        statistic: what is wanted, of the summed counts.
+        sums: int (clusters, columns), what each of one or more clusters adds to the sums.
+
+    How often each cluster is drawn is the same for every statistic over as many clusters, so it is drawn once.
+    """
+    clusters = len(sums)
+    if clusters > _SHARED_CLUSTERS:
+        return bootstrap(statistic, *np.unique(sums, axis=0, return_counts=True))
+    # in an order of their own; 32 bits hold such counts exactly, so that no way of adding them changes a digit
+    ordered = sums[np.lexsort(sums.T)].astype(np.float32)
+    drawn = _times_drawn(clusters)
+    parts = [
+        statistic((drawn[start : start + _PART].astype(np.float32) @ ordered).astype(np.float64))
+        for start in range(0, DRAWS, _PART)
+    ]
+    return _percentiles(np.concatenate(parts))
+
+
+@lru_cache(maxsize=64)
+def _times_drawn(units: int) -> npt.NDArray[np.uint8]:
+    """Return (draws, units): how often each of so many equal units comes up in each resample."""
+    random = np.random.default_rng(SEED)
+    drawn = np.empty((DRAWS, units), dtype=np.uint8)
+    for start in range(0, DRAWS, _PART):
+        size = min(_PART, DRAWS - start)
+        places = random.integers(0, units, (size, units)) + units * np.arange(size)[:, None]
+        drawn[start : start + size] = np.bincount(places.ravel(), minlength=size * units).reshape(size, units)
+    drawn.flags.writeable = False
+    return drawn
+
+
+def _percentiles(values: Floats) -> Interval | None:
     values = values[~np.isnan(values)]
     if values.size == 0 or np.ptp(values) < 1e-12:
         return None

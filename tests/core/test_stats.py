@@ -15,6 +15,7 @@ from georefusal_task.core.stats import (
     Z95,
     Estimate,
     bootstrap,
+    bootstrap_clusters,
     mcnemar,
     minimal_detectable,
     mover,
@@ -171,6 +172,10 @@ def _mean(counts: np.ndarray) -> np.ndarray:
     return counts[..., 1] / counts.sum(axis=-1)
 
 
+def _share(sums: np.ndarray) -> np.ndarray:
+    return sums[..., 0] / sums[..., 1]
+
+
 def test_bootstrap_equals_that_of_scipy() -> None:
     found = bootstrap(_mean, np.eye(2, dtype=np.int64), np.array([70, 30]))
     data = np.array([0] * 70 + [1] * 30)
@@ -196,6 +201,17 @@ def test_clustered_bootstrap_equals_resampling_clusters_one_by_one() -> None:
     assert (found.low, found.high) == pytest.approx(tuple(np.quantile(means, (0.025, 0.975))), abs=0.015)
     independent = Sample().rate(hits, np.ones(300, dtype=bool))
     assert found.high - found.low > 1.3 * (independent.high - independent.low)
+
+
+@pytest.mark.parametrize("clusters", [30, 1_200])
+def test_draws_kept_for_clusters_are_those_of_the_multinomial_in_any_order(clusters: int) -> None:
+    random = np.random.default_rng(8)
+    size = random.integers(1, 6, clusters)
+    sums = np.stack([size - (size * random.beta(1, 1, clusters)).astype(np.int64), size], axis=1)
+    found = bootstrap_clusters(_share, sums)
+    assert found == bootstrap_clusters(_share, sums[random.permutation(clusters)])
+    oracle = bootstrap(_share, *np.unique(sums, axis=0, return_counts=True))
+    assert found == pytest.approx(oracle, abs=0.01)
 
 
 def test_clusters_of_one_item_give_about_the_interval_of_independent_items() -> None:
