@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from inspect_ai import Task
 from inspect_ai import eval as evaluate
 from inspect_ai.log import EvalLog
 from inspect_ai.model import get_model
+from inspect_ai.util import registry_info
 from support.server import Answer, ChatServer, Request
 from support.twin import make_twin
 
@@ -163,3 +165,12 @@ def test_other_prompts_are_read_in_their_own_way(run: Any, twin: Path, prompt: s
 def test_the_mini_set_needs_no_download() -> None:
     task = adapter.georefusalbench_mini(limit=3)
     assert (task.name, len(task.dataset)) == ("georefusalbench_mini", 3)
+
+
+def test_the_entry_for_the_register_of_inspect_evals_points_at_what_is_there() -> None:
+    root = Path(__file__).parents[2]
+    entry = yaml.safe_load((root / "docs" / "examples" / "inspect_evals" / "eval.yaml").read_text())
+    ((task,),) = [entry["tasks"]]
+    assert Path(adapter.__file__).samefile(root / task["task_path"])
+    assert registry_info(getattr(adapter, task["name"])).type == "task"
+    assert task["dataset_samples"] == data.RELEASED_ITEMS
