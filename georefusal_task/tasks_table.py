@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from itertools import product
+from typing import Literal, get_args
 
-from georefusal_task.benchmarks.prompts import Prompt, get_prompt
+from georefusal_task.benchmarks.prompts import PROMPTS, Prompt, get_prompt
 from georefusal_task.benchmarks.refusal import Summary, summarise, summarise_forced
 from georefusal_task.core.errors import ConfigError
 from georefusal_task.core.records import Row
@@ -48,14 +49,32 @@ TASKS: dict[str, TaskSpec] = {
 }
 
 
+def task_of(prompt: str, variant: Variant, *, mini: bool = False) -> TaskSpec:
+    """Return the task that asks and shows this, named as in the table, whether or not it stands there.
+
+    Raises:
+        ConfigError: there is no such prompt or variant; the message lists those that are.
+    """
+    if variant not in get_args(Variant):
+        raise ConfigError(f"no variant is called {variant!r}; there are: {', '.join(get_args(Variant))}")
+    unusual = ["mini"] if mini else []
+    unusual += [part for part in (get_prompt(prompt).name, variant) if part not in ("default", "main")]
+    return TaskSpec("_".join([DEFAULT_TASK, *unusual]), prompt, variant, mini)
+
+
 def get_task(name: str, *, own_set: bool = False) -> TaskSpec:
     """Return the task of that name; with `own_set`, a name of your own stands for the default prompt on your own data.
+
+    Other combinations of prompt, variant and set than the table's are known too; harnesses with parameters run them.
 
     Raises:
         ConfigError: the name is not known (or looks like a misspelt one of ours); the message lists those that are.
     """
     if name in TASKS:
         return TASKS[name]
+    for prompt, variant, mini in product(PROMPTS, get_args(Variant), (False, True)):
+        if (spec := task_of(prompt, variant, mini=mini)).name == name:
+            return spec
     if own_set and not name.startswith(DEFAULT_TASK):
         return TaskSpec(name)
     raise ConfigError(

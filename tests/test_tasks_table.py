@@ -1,36 +1,30 @@
-"""The tasks and what each asks and shows."""
+"""Tasks by name, and names by what a task asks and shows."""
 
 import pytest
 
-from georefusal_task.benchmarks.prompts import PROMPTS
 from georefusal_task.core.errors import ConfigError
-from georefusal_task.tasks_table import TASKS, get_task
-
-PROMPT_TASKS = {"minimal", "no_precedence", "mcq", "conf", "forced"}
-IMAGE_TASKS = {"jpeg_q95", "noimage", "shuffled", "grey"}
+from georefusal_task.tasks_table import TASKS, get_task, task_of
 
 
-def test_every_task_differs_from_the_main_one_in_one_thing() -> None:
-    main = TASKS["georefusalbench"]
-    assert (main.prompt, main.variant, main.mini) == ("default", "main", False)
-    for kind in PROMPT_TASKS:
-        task = TASKS[f"georefusalbench_{kind}"]
-        assert (task.prompt, task.variant, task.mini) == (kind, "main", False)
-    for kind in IMAGE_TASKS:
-        task = TASKS[f"georefusalbench_{kind}"]
-        assert (task.prompt, task.variant, task.mini) == ("default", kind, False)
-    mini = TASKS["georefusalbench_mini"]
-    assert (mini.prompt, mini.variant, mini.mini) == ("default", "main", True)
-    assert len(TASKS) == 1 + len(PROMPT_TASKS) + len(IMAGE_TASKS) + 1
+@pytest.mark.parametrize("spec", TASKS.values(), ids=TASKS)
+def test_a_task_of_the_table_is_found_by_what_it_asks_and_shows(spec: object) -> None:
+    assert task_of(spec.prompt, spec.variant, mini=spec.mini) == spec  # type: ignore[attr-defined]
 
 
-def test_no_prompt_is_without_a_task() -> None:
-    assert {task.prompt for task in TASKS.values()} == set(PROMPTS)
-    assert [task.asks.name for task in TASKS.values()] == [task.prompt for task in TASKS.values()]
+def test_a_combination_that_has_no_row_has_a_name_by_which_its_log_is_scored() -> None:
+    spec = task_of("mcq", "shuffled", mini=True)
+    assert spec.name == "georefusalbench_mini_mcq_shuffled"
+    assert get_task(spec.name) == spec
 
 
-def test_a_name_of_ones_own_needs_data_and_may_not_look_like_one_of_ours() -> None:
-    assert get_task("tiles", own_set=True).prompt == "default"
-    for name, own_set in (("tiles", False), ("georefusalbench_mqc", True), ("georefusalbench_mqc", False)):
-        with pytest.raises(ConfigError, match=r"georefusalbench_mcq"):
-            get_task(name, own_set=own_set)
+def test_a_misspelt_variant_does_not_show_the_original_image() -> None:
+    with pytest.raises(ConfigError, match=r"no variant is called 'gray'; there are: main, .*grey"):
+        task_of("default", "gray")  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="no prompt is called 'short'"):
+        task_of("short", "main")
+
+
+def test_a_misspelt_name_is_not_taken_for_a_set_of_ones_own() -> None:
+    with pytest.raises(ConfigError, match="no task is called 'georefusalbench_gray'"):
+        get_task("georefusalbench_gray", own_set=True)
+    assert get_task("our_scenes", own_set=True).prompt == "default"

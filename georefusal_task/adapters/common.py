@@ -7,20 +7,15 @@ from typing import Any
 from georefusal_task.core.reply import READER
 from georefusal_task.data import Benchmark, load_mini
 from georefusal_task.data import load as load_set
-from georefusal_task.tasks_table import DEFAULT_TASK, TASKS, TaskSpec, Variant
+from georefusal_task.tasks_table import TaskSpec, Variant, task_of
 
 MINI = "mini"
 """Stands where a harness names the folder of the set, for the set that ships with the package."""
 
 
 def spec_of(prompt: str = "default", variant: Variant = "main", data: str | None = None) -> TaskSpec:
-    """Return the task that asks and shows this, under the name that the table has for it where it has one."""
-    mini = data == MINI
-    for spec in TASKS.values():
-        if (spec.prompt, spec.variant, spec.mini) == (prompt, variant, mini):
-            return spec
-    name = "_".join([DEFAULT_TASK, *(["mini"] if mini else []), prompt, variant])
-    return TaskSpec(name, prompt, variant, mini)
+    """Return the task that asks and shows this on the set that `data` names; raises as `task_of`."""
+    return task_of(prompt, variant, mini=data == MINI)
 
 
 def load(spec: TaskSpec, folder: Path | str | None = None) -> Benchmark:
