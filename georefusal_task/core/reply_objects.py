@@ -61,7 +61,7 @@ def search(text: str, letters: bool = False) -> Search:
     if stretch and all(place >= candidate.end for candidate in candidates):
         candidates.append(Candidate(stretch.end, *repair(rest, stretch, letters)))
     candidates.sort(key=lambda candidate: candidate.end)
-    cut = cut or scanned.cut is not None or dangling is not None
+    cut = cut or scanned.cut is not None or dangling is not None or (stretch is not None and not stretch.closed)
     return _result(candidates, cut, scanned.deep, rest[:dangling])
 
 
@@ -74,7 +74,8 @@ def _result(candidates: list[Candidate], truncated: bool, deep: bool, prose: str
             left.append(last)  # it was about to take the earlier verdict back
             break
     found = left[-1] if left else None
-    corrected = any(isinstance(c.outcome, Verdict) and c.outcome is not left[-1].outcome for c in left)
+    verdicts = {candidate.outcome for candidate in left if isinstance(candidate.outcome, Verdict)}
+    corrected = found is not None and isinstance(found.outcome, Verdict) and len(verdicts) > 1
     return Search(found, corrected, truncated, deep, prose)
 
 
@@ -139,15 +140,16 @@ def _decoded(text: str) -> str | None:
 
 
 def _strings(value: Any) -> Iterator[str]:
-    """Yield the strings in a decoded value that may hold an object."""
+    """Yield the strings in a decoded value that may hold an object; what a reply's own fields quote is none."""
     stack = [value]
     while stack:
         item = stack.pop()
         if isinstance(item, str):
-            if item.lstrip()[:1] in ("{", "[", '"'):
-                yield item
-        elif isinstance(item, (tuple, list)):
-            stack.extend(member[1] for member in item) if isinstance(item, tuple) else stack.extend(item)
+            yield item
+        elif isinstance(item, list):
+            stack.extend(item)
+        elif isinstance(item, tuple):
+            stack.extend(value for key, value in item if key.lower() not in ("answer", "justification"))
 
 
 def _without(text: str, scanned: Scan) -> str:

@@ -33,7 +33,7 @@ _UNSURE_BEFORE = re.compile(
 _LISTED = re.compile(rf"[^\n]*\n[^\w\n]{{0,8}}{LABEL}")  # the next line begins with a label, too
 _BULLET = re.compile(r"\n\s*(?:[-•]|\*\s)")
 _REST_OF_LINE = re.compile(r"[^\n]*")
-_DECORATION = " \t\r\"'`*_.,:;!()[]<>#"
+_DECORATION = " \t\r\xa0\ufeff\u200b\"'`*_.,:;!()[]<>#"
 _FENCE = re.compile(r"\s*```\w*\s*")
 
 

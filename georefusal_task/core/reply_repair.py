@@ -8,6 +8,7 @@ and its verdict counts only where it stands in that stretch as the value of a `v
 import html
 import re
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 from georefusal_task.core.records import Reason
@@ -80,8 +81,17 @@ class Stretch:
     keys: list[tuple[int, int]]
     """Start and end (behind the colon) of each `verdict` key that belongs to this brace."""
     closed: bool
-    deep: bool
-    """Whether more than MAX_DEPTH braces are open at its start."""
+    depth: int
+    """How many braces are open behind its start."""
+
+
+@dataclass(slots=True)
+class _Run:
+    """Opening braces in a row, of which the last is at `place` and `braces` are still open."""
+
+    place: int
+    braces: int
+    keys: list[tuple[int, int]] | None = None
 
 
 def broken_objects(text: str) -> tuple[Stretch | None, int | None]:
@@ -89,45 +99,40 @@ def broken_objects(text: str) -> tuple[Stretch | None, int | None]:
 
     Braces are matched without regard to quotes, since these may be what is broken.
     """
-    open_runs: list[list[int]] = []  # place of the last brace of a run, number of braces still open
-    depth = 0
-    keys: dict[int, list[tuple[int, int]]] = {}
+    runs: list[_Run] = []
     closed: list[Stretch] = []
-    deep: set[int] = set()
+    depth = 0
     for token in _TOKEN.finditer(text):
         at, end = token.span()
         if text[end - 1] == "{":
-            braces = 1 if end - at == 1 else text.count("{", at, end)
-            open_runs.append([end - 1, braces])
-            depth += braces
-        elif text[at] == "}":
-            if not open_runs:
-                continue
-            depth -= 1
-            run = open_runs[-1]
-            start = run[0]
-            run[1] -= 1
-            if not run[1]:
-                open_runs.pop()
-            if start in keys:
-                while closed and closed[-1].start > start:
+            run = _Run(end - 1, 1 if end - at == 1 else text.count("{", at, end))
+            runs.append(run)
+            depth += run.braces
+        elif runs and text[at] == "}":
+            run = runs[-1]
+            if run.keys:
+                while closed and closed[-1].start > run.place:
                     closed.pop()
-                closed.append(Stretch(start, end, keys.pop(start), True, start in deep))
-        elif open_runs and text[at] != "{":
-            keys.setdefault(open_runs[-1][0], []).append((at, end))
-            if depth > MAX_DEPTH:
-                deep.add(open_runs[-1][0])
-    last = closed[-1] if closed else None
-    if keys and (last is None or max(keys) > last.start):
-        start = max(keys)
-        last = Stretch(start, len(text), keys[start], False, start in deep)
+                closed.append(Stretch(run.place, end, run.keys, True, depth))
+                run.keys = None
+            depth -= 1
+            run.braces -= 1
+            if not run.braces:
+                runs.pop()
+        elif runs and text[at] not in "{}":
+            run = runs[-1]
+            run.keys = run.keys or []
+            run.keys.append((at, end))
+    depths = accumulate(run.braces for run in runs)
+    unclosed = [Stretch(r.place, len(text), r.keys, False, d) for r, d in zip(runs, depths, strict=True) if r.keys]
     cut_starts = {match.start() for match in _CUT_START.finditer(text)}
-    return last, next((at for at, _ in open_runs if at in cut_starts), None)
+    dangling = next((run.place for run in runs if run.place in cut_starts), None)
+    return max(closed[-1:] + unclosed[-1:], key=lambda stretch: stretch.start, default=None), dangling
 
 
 def repair(text: str, stretch: Stretch, letters: bool) -> tuple[Outcome, Members]:
     """Return the verdict of a stretch, or the reason why there is none, and the members that could be read."""
-    if stretch.deep:
+    if stretch.depth > MAX_DEPTH:
         return Reason.TOO_DEEP, ()
     if len(stretch.keys) > _MAX_KEYS:
         return Reason.CONFLICT, ()

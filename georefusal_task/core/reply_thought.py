@@ -20,16 +20,18 @@ def cut_thought(text: str) -> tuple[str, bool]:
     tags = list(_TAG.finditer(text))
     if not tags:
         return text, False
-    json_found = scan(text)
-    quoted = [*json_found.spans, *([(json_found.cut.start, len(text))] if json_found.cut else [])]
+    found = scan(text)
+    cut_start = found.cut.start if found.cut else len(text)
     kept: list[str] = []
     open_tags: list[str] = []
     count: Counter[str] = Counter()  # of open_tags, which may be long
-    at = span = 0  # `at`: end of the last cut; `span`: the first quoted span that does not lie before the tag
+    at = span = 0  # `at`: end of the last cut; `span`: the first object that does not lie before the tag
     for tag in tags:
-        while span < len(quoted) and quoted[span][1] <= tag.start():
+        while span < len(found.spans) and found.spans[span][1] <= tag.start():
             span += 1
-        if span < len(quoted) and quoted[span][0] < tag.start():
+        if span < len(found.spans) and found.spans[span][0] < tag.start():
+            continue
+        if cut_start < tag.start() and not open_tags:  # an object that is begun within a thought need not end
             continue
         name = tag[2].lower()
         if not tag[1]:

@@ -181,9 +181,11 @@ def test_mended_json(text, expected):
         (f"**{G}**", G),
         (f"`{G}`.", G),
         (f'"{G}"', G),
+        (f"\ufeff{G}\u200b", G),
         ("ANSWER\nYes, there is a ship.", A),
         (f"```\n{G}\n```", G),
         (f"{G}\n{G}", G),
+        (f'<think>draft {{"verdict": "ANS</think>Verdict: {G}', G),
         # a statement beside an object that has none
         (f'{{"answer": "", "justification": "x"}}\nVerdict: {G}', G),
     ],
@@ -233,6 +235,7 @@ def test_prose(text, expected):
         # an object without a verdict, and what it says elsewhere, is none
         (f'{{"answer": "yes", "justification": "my verdict is {G}"}}', NO_VERDICT),
         (f'{{"label": "{G}"}}', NO_VERDICT),
+        (json.dumps({"answer": "yes", "justification": '{"verdict": "ANSWER"}'}), NO_VERDICT),
         ('{"final_verdict": "ANSWER"}', NO_VERDICT),
         # cut off before the verdict is complete
         ('{"verdict": "ANSWER', TRUNCATED),
@@ -296,6 +299,7 @@ def test_unparsed(text, reason):
         (f'{{"verdict": "{G}", "justification": "the <think> tag"}}', G),
         (f'Here:\n{{"verdict": "{G}", "justification": "the </think> tag"}}', G),
         (f'<think>quote ["</think>"]</think>{{"verdict": "{G}"}}', G),
+        (f'<think>draft {{"verdict": "ANS</think>{{"verdict": "{G}"}}', G),
         (f'<think/>{{"verdict": "{G}"}}', G),
         (f'<analysis-result>{{"verdict": "{G}"}}</analysis-result>', G),
     ],
@@ -411,7 +415,9 @@ def test_fields_survive_mending_and_cutting():
         (f'{{"verdict": "ANSWER"}} {{"verdict": "{G}"', (Flag.SELF_CORRECTED, Flag.TRUNCATED)),
         (f"Verdict: ANSWER\nVerdict: {G}", (Flag.SELF_CORRECTED,)),
         (f"Verdict: {G}\nVerdict: {G}", ()),
+        ('{"verdict": "ANSWER"} {"verdict": null}', ()),
         ('{"verdict": "ANSWER"', (Flag.TRUNCATED,)),
+        ("{verdict: ANSWER, answer: yes", (Flag.TRUNCATED,)),
         ('{"verdict": "ANSWER"}<think>', (Flag.TRUNCATED,)),
         ('{"verdict": "ANSWER"} {"verdict": "AN', (Flag.TRUNCATED,)),
         ('{"verdict": "REFUSE_MAYBE"} {"verdict": "ANSWER"}', ()),

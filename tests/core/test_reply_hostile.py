@@ -76,6 +76,11 @@ UNITS = [
         '"\n',
     ),
     *(
+        '"verdict":-',
+        '"verdict": "x", ',
+        "{&quot;verdict",
+        "```(",
+        "{1",
         "```",
         "```json\n",
         '```\n"',
