@@ -20,7 +20,7 @@ $(STAMP): pyproject.toml constraints.txt
 
 install: $(STAMP) ## Create .venv with the package, the host and the developers' tools
 
-demo: $(STAMP) ## Evaluate two models on the mini set through the real host and show the tables
+demo: $(STAMP) ## Evaluate baselines and a small checkpoint on the mini set through the real host and show the tables
 	PYTHONPATH=utils $(BIN)/python -m georefusal_demo
 
 test: $(STAMP) lint ## Lint, types, import rules and the quick tests
