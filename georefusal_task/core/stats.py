@@ -24,6 +24,8 @@ DRAWS = 9_999
 SEED = 20_260_823
 _PART = 1_000
 """Resamples worked on at a time."""
+_ONE_THREAD = 250_000
+"""So many products of numbers BLAS works out in one thread; for slim matrices more threads take ten times the CPU."""
 _SHARED_CLUSTERS = 1_000
 """Up to so many clusters the draws are kept for the next statistic: 10 MB for the most."""
 SIGN_FLIP_BELOW = 40
@@ -136,9 +138,11 @@ def bootstrap_clusters(statistic: Statistic, sums: Ints) -> Interval | None:
     # in an order of their own; 32 bits hold such counts exactly, so that no way of adding them changes a digit
     ordered = sums[np.lexsort(sums.T)].astype(np.float32)
     drawn = _times_drawn(clusters)
+    step = _ONE_THREAD // ordered.size
+    step = min(step, _PART) if step > _PART // 10 else _PART
     parts = [
-        statistic((drawn[start : start + _PART].astype(np.float32) @ ordered).astype(np.float64))
-        for start in range(0, DRAWS, _PART)
+        statistic((drawn[start : start + step].astype(np.float32) @ ordered).astype(np.float64))
+        for start in range(0, DRAWS, step)
     ]
     return _percentiles(np.concatenate(parts))
 
