@@ -1,16 +1,16 @@
 """Images sent to a server as their own PNG bytes, against the host encoding each one again."""
 
 import json
+import resource
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from PIL import Image
 from support.host import LMMS_EVAL, run_host
-from support.server import ChatServer, Request
+from support.server import ChatServer
 
 from georefusal_task import data
 
@@ -47,35 +47,34 @@ def make_set(folder: Path) -> Path:
     return folder
 
 
-def ask(folder: Path, work: Path, program: Sequence[str] = LMMS_EVAL) -> tuple[float, int]:
-    """Return milliseconds per document between first and last request, and how many were sent as their own bytes."""
-    arrived: list[float] = []
-
-    def reply(_: Request) -> str:
-        arrived.append(time.perf_counter())
-        return REPLY
-
-    with ChatServer(reply) as server:
+def ask(folder: Path, work: Path, items: int, program: Sequence[str] = LMMS_EVAL) -> tuple[float, int]:
+    """Return the CPU seconds of the whole run, and how many images the server got as their files' own bytes."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    with ChatServer(lambda _: REPLY) as server:
         run = run_host(
             work,
-            *("--model", "openai", "--model_args", f"model=scripted,base_url={server.base_url}", "--tasks", TASK),
+            *("--model", "openai", "--model_args", f"model=scripted,base_url={server.base_url}"),
+            *("--tasks", TASK, "--limit", str(items)),
             program=program,
             env={"OPENAI_API_KEY": "none", "NO_PROXY": "127.0.0.1", "GEOREFUSAL_DATA": str(folder)},
         )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
     run.metrics(TASK)
     files = {path.read_bytes() for path in (folder / "images/A").iterdir()}
     own = sum(image in files for request in server.requests for _, image in request.images)
-    return 1000 * (arrived[-1] - arrived[0]) / (ITEMS - 1), own
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, own
 
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         folder = make_set(Path(scratch, "set"))
         size = sum(path.stat().st_size for path in (folder / "images/A").iterdir()) / ITEMS
-        print(f"{ITEMS} documents of {SIDE} x {SIDE} pixels, {size / 1e6:.2f} MB each; openai backend, instant replies")
-        own_ms, own = ask(folder, Path(scratch, "own"))
-        again_ms, same = ask(folder, Path(scratch, "again"), (sys.executable, "-c", RE_ENCODE))
-    print(f"  sent as they are        {own_ms:6.1f} ms per document; the file's own bytes for {own} of {ITEMS}")
-    print(f"  encoded by the host     {again_ms:6.1f} ms per document; the file's own bytes for {same} of {ITEMS}")
-    own_s, again_s = 587 * own_ms / 1000, 587 * again_ms / 1000
-    print(f"  587 documents           {own_s:.0f} s instead of {again_s:.0f} s ({again_s / own_s:.1f} x)")
+        print(f"{ITEMS} documents of {SIDE} x {SIDE} pixels, {size / 1e6:.2f} MB each; openai backend, CPU time")
+        start_s, _ = ask(folder, Path(scratch, "start"), 1)
+        own_s, own = ask(folder, Path(scratch, "own"), ITEMS)
+        again_s, same = ask(folder, Path(scratch, "again"), ITEMS, (sys.executable, "-c", RE_ENCODE))
+    own_ms, again_ms = (1000 * (total_s - start_s) / (ITEMS - 1) for total_s in (own_s, again_s))
+    print(f"  sent as they are     {own_ms:6.1f} ms per document; the file's own bytes for {own} of {ITEMS}")
+    print(f"  encoded by the host  {again_ms:6.1f} ms per document; the file's own bytes for {same} of {ITEMS}")
+    print(f"  587 documents        {587 * own_ms / 1000:.0f} s instead of {587 * again_ms / 1000:.0f} s", end="")
+    print(f" ({again_ms / own_ms:.1f} x)")
