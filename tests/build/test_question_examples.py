@@ -137,6 +137,26 @@ def test_between_two_ships() -> None:
         assert said, lever
 
 
+def test_a_plane_beyond_two_ships_has_the_reverse_relation() -> None:
+    """The nearer ship lies between the plane and the other one: grossly wrong, however small the miss."""
+    ends = oblong("ship", 200, 400, 20, 60), oblong("ship", 330, 400, 20, 60)
+    one = about(tile(*ends, oblong("plane", 60, 400, 40, 44)), "stadium")
+    variants = {
+        level: {got.variant for got in tries(f"fp_relation_{level}", one, 40) if isinstance(got, Asked) and got.verdict}
+        for level in ("medium", "high")
+    }
+    assert "between" in variants["high"]
+    assert "between" not in variants["medium"]
+
+
+def test_the_size_of_a_part_in_pixels() -> None:
+    """Worked by hand: a cabin door of 0.9 m at 0.8 m a pixel; without sampling, from 44 px for a nominal 30 m."""
+    for gsd_m, pixels in ((0.8, 0.9 / 0.8), (None, 0.9 / 30 * 44)):
+        got = ask("gm_part_medium", about(tile(*PLANES, gsd_m=gsd_m), "plane"), MASTER)
+        assert isinstance(got, Asked)
+        assert got.measurement.image["n_part_px"] == pytest.approx(pixels)
+
+
 def test_a_radar_image_is_called_one() -> None:
     for lever, said in (("fp_capture_low", "radar image"), ("fp_capture_high", "colour optical image")):
         found = tries(lever, about(tile(SHIP_FAR, modality="sar"), "ship"), 30)
@@ -204,8 +224,9 @@ def test_a_fine_class_that_the_source_does_not_tell_apart_is_not_ruled_out() -> 
     """With an unlabelled ship beside the tugboat, no one knows whether there is a fishing boat."""
     tug = oblong("ship", 300, 300, 60, 100, fine_class="tugboat")
     other = oblong("ship", 600, 600, 60, 100)
-    for got in tries("gm_subtype_low", about(tile(tug, other), "ship"), 20):
-        assert got.answer == "yes"
+    mixed = tries("gm_subtype_low", about(tile(tug, other), "ship"), 20)
+    assert {got.answer for got in mixed} == {"yes"}
+    assert "a tugboat" in " ".join(got.question for got in mixed)
     known = tries("gm_subtype_low", about(tile(tug), "ship"), 40)
     assert {got.answer for got in known} == {"yes", "no"}
 

@@ -128,9 +128,7 @@ def _fine(situation: Situation, stream: Stream, intensity: Intensity, template: 
         stream.shuffled((*STEPS, *MORE_STEPS)),
         stream.shuffled([one.name for one in situation.table.fine]),
     )
-    found = situation.counted(name)
-    if not found or any(one.fine_class is None for one in found):
-        return
+    found = situation.counted(name) or ()
     here = {one.fine_class for one in found}
     usable = here if None in here else here | _kinds(situation)
     for fine in (situation.table.by_fine_name[n] for n in fine_names if found and n in usable):
