@@ -14,10 +14,9 @@ from typing import Any
 from zipfile import Path as ZipPath
 
 from georefusal_task import __version__, inspect_logs
-from georefusal_task.benchmarks.prompts import ReplyKind
 from georefusal_task.benchmarks.refusal import score_one
 from georefusal_task.core.errors import ConfigError, DataError
-from georefusal_task.core.records import Row
+from georefusal_task.core.records import ReplyKind, Row
 from georefusal_task.core.reply import READER, read_reply
 from georefusal_task.data import Benchmark, Item
 from georefusal_task.data_columns import quoted

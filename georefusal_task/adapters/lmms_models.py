@@ -12,10 +12,10 @@ import torch
 from lmms_eval.api.instance import Instance
 from lmms_eval.api.model import lmms
 
-from georefusal_task.benchmarks.prompts import LETTERS, ReplyKind, get_prompt
+from georefusal_task.benchmarks.prompts import get_prompt
 from georefusal_task.core.errors import ConfigError
-from georefusal_task.core.records import Label
-from georefusal_task.core.verdicts import VERDICTS, Verdict
+from georefusal_task.core.records import Label, ReplyKind
+from georefusal_task.core.verdicts import LETTERS, VERDICTS, Verdict
 
 Choice = tuple[Verdict, str]
 """A verdict and the yes/no that goes with it."""

@@ -6,13 +6,10 @@ A prompt's text never changes under the same version; a new wording is a new ver
 import hashlib
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 from georefusal_task.core.errors import ConfigError
-from georefusal_task.core.records import Case, ReplyForm
-from georefusal_task.core.verdicts import MEANINGS, PRECEDENCE, VERDICTS, Verdict
-
-ReplyKind = Literal["verdict", "letter", "yes_no"]
+from georefusal_task.core.records import Case, ReplyForm, ReplyKind
+from georefusal_task.core.verdicts import LETTERS, MEANINGS, PRECEDENCE, VERDICTS
 
 
 @dataclass(frozen=True)
@@ -45,9 +42,6 @@ class Prompt:
         """Return instruction and question as one text, for models that take one text and one image."""
         return f"{self.instruction}\n\n{self.ask(case)}"
 
-
-LETTERS: dict[str, Verdict] = dict(zip("ABCDEF", VERDICTS, strict=True))
-"""The options of the multiple-choice prompt."""
 
 _TASK = (
     "You are given one overhead image (satellite, aerial or radar) and one question about it. Decide whether the image "

@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from georefusal_task.benchmarks.prompts import Prompt, ReplyKind
+from georefusal_task.benchmarks.prompts import Prompt
 from georefusal_task.benchmarks.refusal_metrics import FORCED_METRICS, METRICS, Metric
 from georefusal_task.benchmarks.refusal_scores import RATES, Outcomes, estimates
 from georefusal_task.core.errors import ConfigError, DataError
-from georefusal_task.core.records import Case, Intensity, Label, Reason, Reply, Row, lever_family
+from georefusal_task.core.records import Case, Intensity, Label, Reason, Reply, ReplyKind, Row, lever_family
 from georefusal_task.core.sampling import Mask, Rate, Sample
 from georefusal_task.core.stats import Estimate, PairedTest
 from georefusal_task.core.verdicts import VERDICTS

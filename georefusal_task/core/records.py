@@ -94,6 +94,10 @@ class ReplyForm(BaseModel):
     justification: str = Field(description="one sentence naming the evidence")
 
 
+ReplyKind = Literal["verdict", "letter", "yes_no"]
+"""What a prompt asks for: the JSON object with a verdict, one letter, or yes or no."""
+
+
 class Status(StrEnum):
     """How much help a reply needed before a verdict could be read from it."""
 

@@ -6,10 +6,10 @@ text.
 """
 
 import json
-from typing import Any, Literal
+from typing import Any
 
 from georefusal_task.core.answers import read_yes_no
-from georefusal_task.core.records import Flag, Reason, Reply, Status
+from georefusal_task.core.records import Flag, Reason, Reply, ReplyKind, Status
 from georefusal_task.core.reply_json import STRICT, Members, objects, scan, too_deep
 from georefusal_task.core.reply_labels import Outcome, judge, named
 from georefusal_task.core.reply_letters import read_letter
@@ -17,9 +17,6 @@ from georefusal_task.core.reply_objects import search, unwrapped
 from georefusal_task.core.reply_prose import read_prose
 from georefusal_task.core.reply_thought import cut_thought
 from georefusal_task.core.verdicts import VERDICTS, Verdict
-
-ReplyKind = Literal["verdict", "letter", "yes_no"]
-"""What the prompt asks for: the JSON object, an option letter, or yes or no."""
 
 READER = "1"
 """Version of the reading rules; a change that can alter a verdict raises it."""
@@ -30,7 +27,7 @@ FAILED_REQUEST = "[REQUEST FAILED]"
 """Stands for the reply where a request failed, in files of ours and from harnesses that keep no text of their own."""
 _HOST_ERRORS = (FAILED_REQUEST, "[LMMS_EVAL_", "Error: can only concatenate")
 """How texts begin that are no reply; the latter two are what lmms-eval stores when a request failed."""
-_BLANK = " \t\n\r\f\v\0\ufeff\u200b\u00a0"
+_BLANK = "".join(filter(str.isspace, map(chr, range(0x3001)))) + "\0\ufeff\u200b"
 
 
 def read_reply(text: str, kind: ReplyKind = "verdict") -> Reply:

@@ -9,16 +9,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
 from georefusal_task.core.records import Reason
-from georefusal_task.core.verdicts import REFUSALS, VERDICTS, Verdict
+from georefusal_task.core.verdicts import LETTERS, REFUSALS, VERDICTS, Verdict
 
 Outcome: TypeAlias = Verdict | Reason
 """What one statement amounts to: a verdict, or the reason why it is none."""
 
 LABEL = r"(?<![A-Za-z0-9_])(?:" + "|".join(VERDICTS) + r")(?![A-Za-z0-9_])"
 """Pattern of an exact label in capitals, standing alone."""
-
-LETTERS: dict[str, Verdict] = dict(zip("ABCDEF", VERDICTS, strict=True))
-"""The options of the multiple-choice prompt."""
 
 _SHORT_FORMS = {
     "INFO_MISSING": Verdict.INFO_MISSING,

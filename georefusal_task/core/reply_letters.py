@@ -3,8 +3,8 @@
 import re
 
 from georefusal_task.core.records import Reason
-from georefusal_task.core.reply_labels import LABEL, LETTERS, Outcome, letter, several
-from georefusal_task.core.verdicts import VERDICTS
+from georefusal_task.core.reply_labels import LABEL, Outcome, letter, several
+from georefusal_task.core.verdicts import LETTERS, VERDICTS
 
 _GAP = r"[\s\"'`*_:=(\[]{0,8}"
 _END = r"(?=[\s\"'`*_]{0,6}(?:\Z|[\n.,;:!)\]}]))"  # an A that goes on is a word: "answer: A ship"

@@ -22,12 +22,20 @@ _BOXED = re.compile(
     rf"\\boxed\s{{0,3}}\{{\s{{0,3}}(?:\\(?:text|mathrm|texttt|textbf|mathbf)\s{{0,3}}\{{\s{{0,3}})?[\"'`*]{{0,3}}({LABEL})"
 )
 _COLON = re.compile(r"[:=|>→⇒：]|\s[-–—]\s")
-_MORE = re.compile(
-    rf"[\s\"'`*_}}]{{0,6}}(?:[|/,;&>→]|->|=>|~+|\bor\b|\band\b)[\s\"'`*_]{{0,6}}(?:(?:or|and)\s{{1,3}})?({LABEL})"
+_MORE = re.compile(  # "X or Y", "X (or Y)", "X vs Y", "X Y", and a list of labels, one a line
+    rf"[\s\"'`*_}}]{{0,6}}(?:[|/,;&>→+]|->|=>|~+|\bor\b|\band\b(?:/or\b)?|\bvs\b\.?|\bversus\b)"
+    rf"[\s\"'`*_]{{0,6}}(?:(?:or|and)\s{{1,3}})?({LABEL})"
+    rf"|[ \t\"'`*_]{{0,6}}[ \t(]\s{{0,3}}(?:or\s{{1,3}})?({LABEL})"
+    rf"|[ \t\"'`*_.]{{0,6}}\n\s{{0,6}}(?:[-•*]|\d{{1,2}}[.)])\s{{0,3}}[\"'`*_]{{0,3}}({LABEL})"
+    rf"(?=[\"'`*_. \t]{{0,6}}(?:\n|\Z))"
 )
-_UNSURE_AFTER = re.compile(r"[\s\"'`*_]{0,6}\?|[ \t\"'`*_,;]{0,6}\b(?:if|when|unless|only|otherwise|else)\b")
+_UNSURE_AFTER = re.compile(
+    r"[\s\"'`*_]{0,6}\?"
+    r"|[ \t\"'`*_,;]{0,6}\b(?:if|when|unless|only|otherwise|else)\b"
+    r"|[ \t\"'`*_,;]{0,6}\b(?:is|was|would be)\s{1,3}(?:wrong|incorrect|impossible|not)\b"
+)
 _UNSURE_BEFORE = re.compile(
-    r"\b(?:if|whether|unless)\b[^.!?\n]*\Z|\b(?:when|where)\b[^.!?,\n]*\Z|\b(?:one|possible|example|e\.g\.)[,:]?\s{0,3}\Z",
+    r"\b(?:if|whether|unless)\b[^.!?\n]*\Z|\b(?:when|where)\b[^.!?,\n]*\Z|\b(?:one|possible|example|e\.g\.|which|wrong|incorrect|no)[,:]?\s{0,3}\Z",
     re.IGNORECASE,
 )
 _LISTED = re.compile(rf"[^\n]*\n[^\w\n]{{0,8}}{LABEL}")  # the next line begins with a label, too
@@ -89,7 +97,7 @@ def _stated(text: str, match: re.Match[str]) -> Iterator[tuple[int, Outcome]]:
     group = match.lastindex or 1
     stated, end = {Verdict(match[group])}, match.end()
     while more := _MORE.match(text, end):
-        stated.add(Verdict(more[1]))
+        stated.add(Verdict(more[more.lastindex or 1]))
         end = more.end()
     if len(stated) < len(VERDICTS) and not _UNSURE_AFTER.match(text, end):
         yield match.start(group), several(stated, otherwise=Reason.CONFLICT)

@@ -26,6 +26,9 @@ class Verdict(StrEnum):
 VERDICTS: tuple[Verdict, ...] = tuple(Verdict)
 """All six, in the order of tables and confusion matrices."""
 
+LETTERS: dict[str, Verdict] = dict(zip("ABCDEF", VERDICTS, strict=True))
+"""The options of the multiple-choice prompt."""
+
 REFUSALS: tuple[Verdict, ...] = VERDICTS[1:]
 
 PRECEDENCE: tuple[Verdict, ...] = (

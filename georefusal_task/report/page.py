@@ -1,12 +1,6 @@
 """One HTML file that shows what runs did: `render(runs) -> str`. It needs nothing else and runs no text of others."""
 
-import base64
-import hashlib
-import re
 from collections.abc import Sequence
-from functools import cache
-from importlib.resources import files
-from typing import TYPE_CHECKING, Any
 
 from georefusal_task.benchmarks.refusal import METRICS
 from georefusal_task.core.errors import ConfigError
@@ -19,10 +13,8 @@ from georefusal_task.report.page_scores import categories, detection, replies
 from georefusal_task.report.page_selective import selection
 from georefusal_task.report.runs import Run
 from georefusal_task.report.tables import UNDEFINED, Table
+from georefusal_task.report.templating import fill
 from georefusal_task.report.texts import visible
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
 
 SCRIPTS, STYLES = ("tables.js", "gallery.js"), ("page.css", "figures.css", "gallery.css")
 
@@ -48,17 +40,11 @@ def render(runs: Sequence[Run], *, floor: Run | None = None) -> str:
         selection(runs),
         replies(runs),
     ]
-    script, style = _assets(SCRIPTS), _assets(STYLES)
-    policy = (
-        f"default-src 'none'; img-src data:; style-src {_hash(style)}; script-src {_hash(script)}; "
-        "base-uri 'none'; form-action 'none'"
-    )
-    page = _environment().get_template("report.html")
-    return page.render(
+    return fill(
+        "report.html",
+        scripts=SCRIPTS,
+        styles=STYLES,
         title=_title(runs),
-        policy=policy,
-        style=style,
-        script=script,
         sections=[section for section in sections if section],
         about=_about(runs),
         gallery=gallery(runs),
@@ -135,38 +121,3 @@ def _about(runs: Sequence[Run]) -> Section:
         Table("Every metric", ("Metric", "What it says and how it can mislead"), glossary, left=frozenset({0, 1})),
     ]
     return Section("about", "About these runs", "What was evaluated, and what the words of this page mean.", parts)
-
-
-@cache
-def _assets(names: tuple[str, ...]) -> str:
-    folder = files("georefusal_task.report") / "templates"
-    return "\n".join((folder / name).read_text(encoding="utf-8") for name in names)
-
-
-def _hash(content: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}'"
-
-
-@cache
-def _environment() -> "Environment":
-    try:
-        from jinja2 import Environment, PackageLoader, StrictUndefined
-    except ImportError:
-        raise ConfigError("the report needs the extra `report`: pip install 'georefusal[report]'") from None
-    environment = Environment(
-        loader=PackageLoader("georefusal_task.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"visible": visible, "kind": _kind, "slug": _slug}
-    return environment
-
-
-def _kind(part: Any) -> str:
-    return type(part).__name__.lower()
-
-
-def _slug(text: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:60]

@@ -3,32 +3,9 @@
 from dataclasses import dataclass
 
 from georefusal_task.benchmarks.refusal import SMALL
-from georefusal_task.core.errors import ConfigError
 from georefusal_task.core.stats import Estimate
+from georefusal_task.report.templating import fill
 from georefusal_task.report.texts import latex, markdown, visible
-
-_PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{{ caption }}</title><style>
-:root{color-scheme:light dark}body{font:1rem/1.5 system-ui,sans-serif;margin:2rem auto;max-width:75rem;padding:0 1rem}
-.wide{overflow-x:auto}table{border-collapse:collapse}caption{text-align:left;font-weight:600;padding-bottom:.5rem}
-th,td{padding:.3rem .7rem;border-bottom:1px solid #8886;text-align:left}
-.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
-</style></head><body><main><div class="wide" tabindex="0" role="region" aria-label="{{ caption }}"><table>
-<caption>{{ caption }}</caption>
-<thead><tr>{% for name in columns %}
-<th scope="col"{% if loop.index0 in numbers %} class="number"{% endif %}>{{ name }}</th>
-{%- endfor %}</tr></thead><tbody>
-{%- for row in rows %}
-<tr>{% for cell in row %}<td{% if loop.index0 in numbers %} class="number"{% endif %}><bdi>{{ cell }}</bdi></td>
-{%- endfor %}</tr>
-{%- endfor %}
-</tbody></table></div>
-{%- if notes %}
-<ul>{% for note in notes %}<li><bdi>{{ note }}</bdi></li>{% endfor %}</ul>{% endif %}
-</main></body></html>
-"""
-
 
 _LONG = 2_000
 
@@ -83,23 +60,12 @@ class Table:
         )
 
     def html(self) -> str:
-        """Return a page of its own.
+        """Return a page of its own, whose rows can be sorted and copied.
 
         Raises:
             ConfigError: jinja2 is not installed.
         """
-        try:
-            from jinja2 import Environment
-        except ImportError:
-            raise ConfigError("HTML needs the extra `report`: pip install 'georefusal[report]'") from None
-        page = Environment(autoescape=True).from_string(_PAGE)
-        return page.render(
-            caption=visible(self.caption),
-            columns=self.columns,
-            rows=[[visible(cell) for cell in row] for row in self.rows],
-            notes=[visible(note, _LONG) for note in self.notes],
-            numbers=set(range(len(self.columns))) - self.left,
-        )
+        return fill("table.html", scripts=["tables.js"], styles=["page.css"], table=self)
 
     def tsv(self) -> str:
         """Return tab-separated lines, the first with the names of the columns."""

@@ -1,23 +1,13 @@
 """Replies to the multiple-choice prompt, and to the one that forces a yes or no."""
 
-from typing import get_args
-
 import pytest
 
-from georefusal_task.benchmarks import prompts
-from georefusal_task.core import reply as reply_module
 from georefusal_task.core.records import Reason, Status
 from georefusal_task.core.reply import read_reply
-from georefusal_task.core.reply_labels import LETTERS
-from georefusal_task.core.verdicts import VERDICTS, Verdict
+from georefusal_task.core.verdicts import LETTERS, VERDICTS, Verdict
 
 G = Verdict.GRANULARITY
 OPTIONS = "\n".join(f"{letter}. {verdict}: meaning." for letter, verdict in LETTERS.items())
-
-
-def test_letters_and_kinds_are_those_of_the_prompts():
-    assert prompts.LETTERS == LETTERS
-    assert get_args(prompts.ReplyKind) == get_args(reply_module.ReplyKind)
 
 
 @pytest.mark.parametrize("letter", "ABCDEF")
