@@ -103,7 +103,7 @@ RIGHT = json.dumps({"verdict": "ANSWER", "answer": "yes", "justification": "seen
 def test_inspect_ai_finds_the_task_under_the_name_of_the_package(python: Path, tmp_path: Path) -> None:
     with ChatServer(lambda request: RIGHT) as server:
         inspect = run_inspect(tmp_path, server.base_url, task=f"georefusal_task/{TASK}", python=python)
-    assert inspect.header["eval"]["task"] == f"georefusal_task/{TASK}"
+    assert inspect.header["eval"]["task_registry_name"] == f"georefusal_task/{TASK}"
     assert inspect.metrics["always_answer_gap"] == 0.0
     assert f"{TASK}: all 74 items" in run(python.with_name("georefusal"), "score", inspect.log, cwd=tmp_path)
 
