@@ -13,6 +13,8 @@ from support.twin import make_twin
 
 from georefusal_task import data as loader
 from georefusal_task.report.page import render
+from georefusal_task.report.ranking import rank
+from georefusal_task.report.ranking_table import table
 from georefusal_task.report.runs import Run, load_run
 
 pytestmark = pytest.mark.browser
@@ -300,3 +302,26 @@ def test_one_run_and_fifty(browser: Any, runs: list[Run], problems: list[str], t
         assert page.evaluate("document.documentElement.scrollWidth") <= DESKTOP["width"]
         assert page.get_by_label("Models", exact=True).is_visible() == (count > 1)
         assert json.loads(page.locator("#items").text_content())["runs"][-1] == f"model {count - 1}"
+
+
+def test_the_page_of_the_leaderboard_sorts_and_runs_no_name(
+    browser: Any, runs: list[Run], problems: list[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "board.html"
+    path.write_text(table(rank(runs)).html(), encoding="utf-8")
+    for page in opened(browser, path.as_uri(), problems, viewport=PHONE):
+        models = page.locator("tbody th")
+        before = models.all_inner_texts()
+        page.get_by_role("button", name="Model", exact=True).click()
+        assert models.all_inner_texts() == sorted(before, key=str.lower) != before
+        assert page.get_by_role("button", name="Copy as TSV").count() == 1
+        assert page.evaluate("window.pwned") is None
+        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+def test_the_matrix_is_not_cut_off_on_a_small_desktop(browser: Any, file: str, problems: list[str]) -> None:
+    for page in opened(browser, file, problems, viewport={"width": 1280, "height": 800}):
+        for width, room in page.evaluate(
+            "[...document.querySelectorAll('.matrix')].map(e => [e.offsetWidth, e.parentElement.clientWidth])"
+        ):
+            assert width <= room
