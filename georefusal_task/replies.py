@@ -51,8 +51,11 @@ def find_replies(path: Path, task: str | None = None) -> tuple[Path, str | None]
     `path` is a file, or a folder of host results, in which the log of `task` is looked for at any depth.
 
     Raises:
+        DataError: there is nothing at this path.
         ConfigError: the folder holds no log, or several to choose from; or the log's name speaks of another task.
     """
+    if not path.exists():
+        raise DataError(f"{path} is not there")
     if not path.is_dir():
         named = _task_of(path)
         if task and named and task != named:

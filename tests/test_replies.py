@@ -160,6 +160,8 @@ def logs(folder: Path, *names: str) -> Path:
 
 def test_a_file_is_itself_and_a_log_names_its_task(tmp_path: Path) -> None:
     logs(tmp_path, "r.jsonl", "20260101_120000_samples_georefusalbench_mcq.jsonl")
+    with pytest.raises(DataError, match=r"none.jsonl is not there"):
+        find_replies(tmp_path / "none.jsonl")
     assert find_replies(tmp_path / "r.jsonl") == (tmp_path / "r.jsonl", None)
     assert find_replies(tmp_path / "r.jsonl", "x") == (tmp_path / "r.jsonl", "x")
     log = tmp_path / "20260101_120000_samples_georefusalbench_mcq.jsonl"

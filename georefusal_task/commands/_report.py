@@ -45,7 +45,8 @@ def warn(runs: "Iterable[Run]") -> None:
         for run in runs
         for text in run.warnings
     ]
-    for warning in dict.fromkeys(told + [run.untied for run in runs if run.untied]):
+    told += [text for run in runs for text in (run.untied, run.few_clusters) if text]
+    for warning in dict.fromkeys(told):
         print(f"warning: {warning}", file=sys.stderr)
 
 

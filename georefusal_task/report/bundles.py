@@ -100,8 +100,10 @@ def read_bundle(path: Path) -> tuple[Manifest, zipfile.ZipFile]:
     """Return manifest and archive of a bundle.
 
     Raises:
-        DataError: it is no bundle, or a part of it is missing, too large or not what the manifest says.
+        DataError: it is not there, or no bundle, or a part of it is missing, too large or not what the manifest says.
     """
+    if not path.is_file():
+        raise DataError(f"{path} is not a file, so no bundle" if path.exists() else f"{path} is not there")
     try:
         archive = zipfile.ZipFile(path)
         names = archive.namelist()

@@ -86,6 +86,7 @@ def warnings(runs: Sequence[Run]) -> list[str]:
             reach = f"with all of them right it would be {percent(right)}, without them {percent(dropped)}"
             found.append(f"{run.name}: {100 * share:.1f} % of the requests failed and count as wrong; {reach}.")
         found += [text if text in run.benchmark.warnings else f"{run.name}: {text}" for text in run.warnings]
+        found += [f"{text[0].upper()}{text[1:]}." for text in (run.untied, run.few_clusters) if text]
     differing: dict[str, set[str]] = {
         "prompt": {f"{run.spec.asks.id} {run.prompt_sha256[:12]}" for run in runs},
         "image": {run.spec.variant for run in runs},

@@ -12,6 +12,7 @@ from georefusal_task import data as loader
 from georefusal_task.benchmarks.refusal import Summary
 from georefusal_task.core.errors import ConfigError, DataError
 from georefusal_task.core.records import Reason, Row
+from georefusal_task.core.stats import SIGN_FLIP_BELOW
 from georefusal_task.data import Benchmark
 from georefusal_task.replies import ItemReplies, score_replies
 from georefusal_task.report.logs import Log, Meta, find_logs
@@ -98,6 +99,17 @@ class Run:
         if self.clusters is None:
             return "provenance names no base question or image of these items: they count as independent"
         return f"provenance ties {open_} of {self.n_total} items to nothing: each counts as independent"
+
+    @property
+    def few_clusters(self) -> str | None:
+        """A caution where so few clusters are known that a bootstrap over them understates the uncertainty."""
+        known = len({self.clusters[row.id] for row in self.rows}) if self.clusters else 0
+        if not 0 < known < SIGN_FLIP_BELOW:
+            return None
+        return (
+            f"the items form {known} cluster{'s' if known > 1 else ''} only: intervals over so few are too short; "
+            "where a test disagrees with an interval, trust the test"
+        )
 
     @property
     def is_forced(self) -> bool:

@@ -73,3 +73,10 @@ def test_a_place_that_cannot_be_written_is_named_first(tmp_path: Path) -> None:
         found = run(command, tmp_path / "none.jsonl", "-o", tmp_path / "no" / "x.zip")
         assert found.exit_code == 1
         assert "is not there" in found.stderr
+
+
+@pytest.mark.parametrize("command", ["bundle", "verify", "cite"])
+def test_a_missing_file_is_named_in_plain_words(tmp_path: Path, twin: Path, command: str) -> None:
+    found = run(command, tmp_path / "none.zip", "--data", twin)
+    assert found.exit_code == 1
+    assert found.stderr == f"error: {tmp_path / 'none.zip'} is not there\n"

@@ -23,6 +23,7 @@ from georefusal_task.benchmarks.refusal import summarise
 from georefusal_task.core.errors import ConfigError, DataError
 from georefusal_task.data import Benchmark
 from georefusal_task.replies import read_replies, score_replies
+from georefusal_task.report.page_headline import warnings
 from georefusal_task.report.runs import load_run, load_runs
 
 N = 60
@@ -261,3 +262,13 @@ def test_provenance_that_ties_nothing_gives_no_clusters(tmp_path: Path, twin: Be
     assert len(set(run.clusters.values())) == 11
     assert "ties 10 of 60" in run.untied
     assert load_run(file, data=twin).untied is None
+
+
+@pytest.mark.parametrize(("items_per_base", "told"), [(N, "1 cluster only"), (4, f"{N // 4} clusters only"), (1, None)])
+def test_few_clusters_are_a_caution(tmp_path: Path, twin: Benchmark, items_per_base: int, told: str | None) -> None:
+    provenance = write_provenance(tmp_path, N, items_per_base=items_per_base)
+    run = load_run(write_replies(tmp_path / "a.jsonl", texts(oracle, N)), data=twin, provenance=provenance)
+    assert told in run.few_clusters if told else run.few_clusters is None
+    assert [text for text in warnings([run]) if "cluster" in text] == (
+        [run.few_clusters.capitalize() + "."] if told else []
+    )
