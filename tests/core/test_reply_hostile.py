@@ -179,7 +179,7 @@ COMMON = [
 
 
 def seconds(text, kind="verdict"):
-    """Return the processor time that reading takes; the best of three where it is long, since a busy machine adds to it."""
+    """Return the processor time that reading takes; the best of three where a busy machine may have added to it."""
     found = []
     for _ in range(3):
         start = time.process_time()
