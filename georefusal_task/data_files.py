@@ -84,8 +84,9 @@ def _json(text: str, where: str) -> Any:
 def _no_contradiction(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     row: dict[str, Any] = {}
     for key, value in pairs:
-        if row.setdefault(key, value) != value:
+        if key in row and row[key] != value:
             raise ValueError(f"the key {quoted(key)} stands twice, with {quoted(row[key])} and {quoted(value)}")
+        row[key] = value
     return row
 
 

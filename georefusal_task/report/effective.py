@@ -60,7 +60,7 @@ def effective_pixels(run: Run) -> dict[str, float]:
 
 def _across(measures: dict[str, float]) -> float | None:
     for name in _ACROSS:
-        if name in measures:
+        if measures.get(name, -1) >= 0:
             return measures[name]
     return next((sqrt(measures[name]) for name in _AREA if measures.get(name, -1) >= 0), None)
 

@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from sys import float_info
 from typing import Any
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
@@ -47,7 +48,7 @@ class Provenance(BaseModel):
 
     @cached_property
     def measures(self) -> dict[str, float]:
-        """The plain numbers of the measurement by name; nested ones are joined by a dot."""
+        """The plain, finite numbers of the measurement by name; nested ones are joined by a dot."""
         return dict(_numbers(self.measurement, ""))
 
     @property
@@ -62,7 +63,7 @@ def _numbers(value: Any, name: str) -> list[tuple[str, float]]:
     if isinstance(value, bool) or value is None:
         return []
     if isinstance(value, int | float):
-        return [(name or "measurement", float(value))]
+        return [(name or "measurement", float(value))] if abs(value) <= float_info.max else []
     if isinstance(value, Mapping):
         inner = [_numbers(part, f"{name}.{key}" if name else str(key)) for key, part in value.items()]
         return [pair for pairs in inner for pair in pairs]

@@ -47,6 +47,15 @@ def test_a_target_shrinks_with_its_tile(tmp_path: Path, twin: Benchmark) -> None
     assert effective_pixels(run) == {first: 5.0, second: 5.0}
 
 
+@pytest.mark.parametrize("width", [-1, float("inf"), float("nan"), 10**400, "wide", True])
+def test_what_is_no_size_counts_as_unknown(tmp_path: Path, twin: Benchmark, width: object) -> None:
+    first = answerable(twin)[0]
+    known = {first: Provenance(id=first, measurement={"n_px": width})}
+    run = made(tmp_path, twin, texts(oracle, N), known, input_size=[32, 24])
+    assert effective_pixels(run) == {}
+    assert by_effective_pixels([run]) == []
+
+
 def test_over_refusal_stands_where_it_happens(tmp_path: Path, twin: Benchmark) -> None:
     """The model refuses every answerable item whose target got smaller than 4 pixels, and no other."""
     across = {item: (6.0 if number % 3 == 0 else 40.0) for number, item in enumerate(answerable(twin))}

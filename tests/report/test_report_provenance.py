@@ -129,3 +129,8 @@ def test_the_mini_set_reads_as_it_is() -> None:
     assert {record.modality for record in known.values()} == {"optical", "sar"}
     # its scenes are few, and items of one scene are dependent
     assert len(set(clusters(benchmark.by_id, known).values())) == len({r.base_image for r in known.values()})
+
+
+def test_a_measure_that_is_no_number_is_left_out(tmp_path: Path) -> None:
+    (tmp_path / "p.jsonl").write_text('{"id": "a", "measurement": {"severity": NaN, "fraction": 0.5}}\n')
+    assert load_provenance(tmp_path / "p.jsonl")["a"].measures == {"fraction": 0.5}
