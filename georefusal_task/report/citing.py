@@ -62,14 +62,21 @@ def methods(run: Run) -> str:
     ]
     if headline.value is not None and headline.low is not None and headline.high is not None:
         sentences.append(
-            f"{100 * headline.value:.1f} % of its verdicts are accepted (95 % interval {100 * headline.low:.1f} to "
-            f"{100 * headline.high:.1f}, n = {headline.n}, {headline.method})"
+            f"{100 * headline.value:.1f} % of the items got an accepted verdict (95 % interval "
+            f"{100 * headline.low:.1f} to {100 * headline.high:.1f}, n = {headline.n}, {headline.method})"
         )
         if test and gap.value is not None:
             sentences.append(
                 f"Always answering gets {100 * (headline.value - gap.value):.1f} % on the same items "
                 f"({p_value(test.p)}, {test.method})"
             )
+    false, missed = summary.metrics["false_refusal_rate"], summary.metrics["missed_refusal_rate"]
+    sides = [
+        f"refused {false.count} of {false.n} answerable items" if false.n else "",
+        f"answered {missed.count} of {missed.n} that must be refused" if missed.n else "",
+    ]
+    if any(sides):
+        sentences.append(f"It {' and '.join(filter(None, sides))}")
     if unparsed.value:
         sentences.append(f"{unparsed.count} of {unparsed.n} replies held no readable verdict and count as wrong")
     if run.host_error_share:

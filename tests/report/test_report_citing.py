@@ -31,7 +31,9 @@ def test_the_sentence_lets_a_reader_repeat_the_run(tmp_path: Path, whole: Benchm
     recorded = {"prompt_sha256": "a" * 64}
     run = load_run(write_host(tmp_path, {"georefusalbench": texts(skilled(0.7))}, metadata=recorded), data=whole)
     said = methods(run)
-    headline = run.summary.metrics["accept_acc"]
+    headline, false, missed = (
+        run.summary.metrics[name] for name in ("accept_acc", "false_refusal_rate", "missed_refusal_rate")
+    )
     for part in (
         "lab/model-7b (revision abc123)",
         "on GeoRefusalBench in lmms-eval 0.7.3",
@@ -39,7 +41,8 @@ def test_the_sentence_lets_a_reader_repeat_the_run(tmp_path: Path, whole: Benchm
         whole.digest[:12],
         "default/v1 (SHA-256 aaaaaaaaaaaa)",
         "max_new_tokens 1024",
-        f"{100 * headline.value:.1f} %",
+        f"{100 * headline.value:.1f} % of the items got an accepted verdict",
+        f"It refused {false.count} of 295 answerable items and answered {missed.count} of 292 that must be refused.",
         f"{100 * headline.low:.1f} to {100 * headline.high:.1f}, n = 587",
         "Always answering gets 50.3 %",
         "assumes independent items",
@@ -53,6 +56,13 @@ def test_what_was_not_recorded_is_said(tmp_path: Path, twin: Benchmark) -> None:
     assert "the run does not record it" in methods(run)
     assert "another set (60 items" in methods(run)
     assert "albertLee" not in bibtex(run)
+
+
+def test_one_item_has_one_side_only(tmp_path: Path, twin: Benchmark) -> None:
+    for answerable, sentence in ((True, "It refused 0 of 1 answerable items."), (False, "It answered 0 of 1 that")):
+        item = next(i.case.id for i in twin.items if ("ANSWER" in i.label.accept) == answerable)
+        file = write_replies(tmp_path / "one.jsonl", {item: texts(oracle, N)[item]})
+        assert sentence in methods(load_run(file, data=twin))
 
 
 def test_partial_runs_failures_and_garbage_are_not_hidden(tmp_path: Path, twin: Benchmark) -> None:
