@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.harnesses import run_inspect, run_lm_eval
+from support.harnesses import LEFT_OUT, run_inspect, run_lm_eval
 from support.host import run_host
 from support.server import ChatServer
 
@@ -98,8 +98,10 @@ def test_the_flagless_command_runs_in_a_fresh_environment(python: Path, tmp_path
 
 
 RIGHT = json.dumps({"verdict": "ANSWER", "answer": "yes", "justification": "seen"})
+with_all_harnesses = pytest.mark.skipif(LEFT_OUT, reason="pip install 'georefusal[inspect,lm-eval]'")
 
 
+@with_all_harnesses
 def test_inspect_ai_finds_the_task_under_the_name_of_the_package(python: Path, tmp_path: Path) -> None:
     with ChatServer(lambda request: RIGHT) as server:
         inspect = run_inspect(tmp_path, server.base_url, task=f"georefusal_task/{TASK}", python=python)
@@ -108,6 +110,7 @@ def test_inspect_ai_finds_the_task_under_the_name_of_the_package(python: Path, t
     assert f"{TASK}: all 74 items" in run(python.with_name("georefusal"), "score", inspect.log, cwd=tmp_path)
 
 
+@with_all_harnesses
 def test_lm_eval_finds_the_task_in_the_folder_that_tasks_path_prints(python: Path, tmp_path: Path) -> None:
     command = python.with_name("georefusal")
     tasks = Path(run(command, "tasks-path", "--host", "lm-eval", cwd=tmp_path).strip())
@@ -118,6 +121,7 @@ def test_lm_eval_finds_the_task_in_the_folder_that_tasks_path_prints(python: Pat
     assert f"{TASK}: all 74 items" in run(command, "score", lm_eval.folder, cwd=tmp_path)
 
 
+@with_all_harnesses
 def test_doctor_says_how_each_harness_is_called(python: Path, tmp_path: Path) -> None:
     done = subprocess.run(
         [python.with_name("georefusal"), "doctor"], cwd=tmp_path, capture_output=True, text=True, check=False

@@ -8,6 +8,7 @@ import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ from georefusal_task.adapters import lm_eval
 from georefusal_task.replies import json_lines
 
 TIMEOUT_S = 300
+LEFT_OUT = any(find_spec(name) is None for name in ("inspect_ai", "lm_eval")) and os.environ.get("CI") != "true"
+"""Without the extras `inspect` and `lm-eval` the tests of these harnesses are left out, but never in CI."""
 CHECKOUT_TASK = f"{Path(lm_eval.__file__).with_name('inspect.py')}@georefusalbench"
 """The task's name for inspect_ai where the package is not installed from a wheel."""
 
