@@ -72,7 +72,7 @@ def run_host(
         "XDG_CACHE_HOME": str(home / "cache"),
         "TOKENIZERS_PARALLELISM": "false",
         "CUDA_VISIBLE_DEVICES": "",
-        "OMP_NUM_THREADS": "1",  # tiny models on shared cores: threads that wait for each other cost twenty times the work
+        "OMP_NUM_THREADS": "1",  # a tiny model's threads mostly wait for each other
         "GIT_DIR": str(home / "no.git"),  # the host mixes the commit of the surrounding repository into its cache keys
         **(env or {}),
     }
