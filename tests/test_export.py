@@ -46,10 +46,11 @@ def test_a_line_says_what_the_host_says(
     exported: Callable[[str], Path], benchmark: data.Benchmark, monkeypatch: pytest.MonkeyPatch, task: str
 ) -> None:
     from georefusal_task.adapters import lmms
+    from georefusal_task.adapters.lmms_task import HostTask
 
     monkeypatch.setenv("GEOREFUSAL_DATA", benchmark.source)
     folder, spec = exported(task), get_task(task)
-    docs = lmms.HostTask(spec, benchmark.folder).docs(None)
+    docs = HostTask(spec, benchmark.folder).docs(None)
     for line, doc in zip(lines(folder), docs, strict=True):
         assert list(line) == ["id", "image", "prompt", "messages"]
         assert line["prompt"] == lmms.doc_to_text(doc)

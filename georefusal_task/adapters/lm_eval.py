@@ -7,8 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from georefusal_task.adapters.lmms import Doc, HostTask, doc_to_target, doc_to_visual, process_results
+from georefusal_task.adapters.lmms import doc_to_target, doc_to_visual, process_results
 from georefusal_task.adapters.lmms_metrics import metric_list
+from georefusal_task.adapters.lmms_task import Doc, HostTask
 from georefusal_task.benchmarks.prompts import get_prompt
 from georefusal_task.core.records import Case
 from georefusal_task.tasks_table import TASKS

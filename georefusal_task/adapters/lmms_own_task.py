@@ -16,7 +16,7 @@ _MODULE = '''\
 
 from pathlib import Path
 
-from georefusal_task.adapters.lmms import HostTask
+from georefusal_task.adapters.lmms_task import HostTask
 from georefusal_task.tasks_table import TaskSpec
 
 TASK = HostTask(TaskSpec("{name}"), {folder})

@@ -15,6 +15,7 @@ from support.twin import POISON, make_twin
 
 from georefusal_task import data
 from georefusal_task.adapters import lmms
+from georefusal_task.adapters.lmms_task import HostTask
 from georefusal_task.benchmarks.prompts import PROMPTS, get_prompt
 from georefusal_task.core.errors import DataError
 from georefusal_task.tasks_table import TASKS, TaskSpec
@@ -29,7 +30,7 @@ def twin(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def documents(folder: Path, **spec: Any) -> list[lmms.Doc]:
-    task = lmms.HostTask(TaskSpec("own", **spec), folder)
+    task = HostTask(TaskSpec("own", **spec), folder)
     return list(task.docs(None))  # type: ignore[arg-type]
 
 
@@ -153,7 +154,7 @@ def test_the_filter_keeps_every_reply_as_text() -> None:
 def test_metadata_changes_with_pixels_words_and_prompt_and_uses_no_key_of_the_host(tmp_path: Path) -> None:
     # the host's reply cache knows only the text of a request; without this it would serve replies to other images
     folder = make_twin(tmp_path / "twin", n=20)
-    task = lmms.HostTask(TaskSpec("own"), folder)
+    task = HostTask(TaskSpec("own"), folder)
     before = task.metadata
     assert not before.keys() & {"split", "task", "doc_id", "repeats"}
     assert before == task.metadata
@@ -161,12 +162,12 @@ def test_metadata_changes_with_pixels_words_and_prompt_and_uses_no_key_of_the_ho
     image = data.load(folder).items[0].case.image
     image.write_bytes(data.load(folder).items[1].case.image.read_bytes())
     assert task.metadata["data_digest"] != before["data_digest"]
-    assert lmms.HostTask(TaskSpec("own", prompt="minimal"), folder).metadata["prompt_sha256"] != before["prompt_sha256"]
+    assert HostTask(TaskSpec("own", prompt="minimal"), folder).metadata["prompt_sha256"] != before["prompt_sha256"]
 
 
 def test_documents_are_those_that_the_metadata_speaks_of(tmp_path: Path) -> None:
     folder = make_twin(tmp_path / "twin", n=20)
-    task = lmms.HostTask(TaskSpec("own"), folder)
+    task = HostTask(TaskSpec("own"), folder)
     digest = task.metadata["data_digest"]
     (folder / "labels" / "A.jsonl").write_text("", encoding="utf-8")  # changed while the host builds the task
     assert len(task.docs(None)) == 20  # type: ignore[arg-type]
@@ -176,6 +177,6 @@ def test_documents_are_those_that_the_metadata_speaks_of(tmp_path: Path) -> None
 
 
 def test_missing_data_is_said_at_once_with_what_to_do(tmp_path: Path) -> None:
-    task = lmms.HostTask(TaskSpec("own"), tmp_path / "nowhere")
+    task = HostTask(TaskSpec("own"), tmp_path / "nowhere")
     with pytest.raises(DataError, match="nowhere"):
         task.metadata  # noqa: B018
