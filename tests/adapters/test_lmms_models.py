@@ -73,7 +73,8 @@ def test_an_argument_that_means_nothing_is_an_error(make: Any, named: str) -> No
 
 
 def test_the_hosts_own_arguments_are_taken() -> None:
-    lmms_models.Oracle(batch_size=1, device="cpu", max_batch_size=None)
+    given = lmms_models.Oracle(batch_size=1, device="cpu", max_batch_size=None)
+    assert given.device == lmms_models.Oracle().device
 
 
 def test_another_benchmarks_task_is_refused_by_name() -> None:
