@@ -8,7 +8,6 @@ and its verdict counts only where it stands in that stretch as the value of a `v
 import html
 import re
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import Any
 
 from georefusal_task.core.records import Reason
@@ -85,49 +84,59 @@ class Stretch:
     """How many braces are open behind its start."""
 
 
-@dataclass(slots=True)
-class _Run:
-    """Opening braces in a row, of which the last is at `place` and `braces` are still open."""
-
-    place: int
-    braces: int
-    keys: list[tuple[int, int]] | None = None
-
-
 def broken_objects(text: str) -> tuple[Stretch | None, int | None]:
     """Return the last object-like stretch that names a verdict, and the place of the first object that never ends.
 
     Braces are matched without regard to quotes, since these may be what is broken.
     """
-    runs: list[_Run] = []
+    # Opening braces in a row are one entry of three stacks: the place of the last, how many are still open, and the
+    # `verdict` keys in it, if any. Plain lists, since a hostile text has a million of them.
+    places: list[int] = []
+    braces: list[int] = []
+    keys: list[list[tuple[int, int]] | None] = []
     closed: list[Stretch] = []
     depth = 0
     for token in _TOKEN.finditer(text):
         at, end = token.span()
         if text[end - 1] == "{":
-            run = _Run(end - 1, 1 if end - at == 1 else text.count("{", at, end))
-            runs.append(run)
-            depth += run.braces
-        elif runs and text[at] == "}":
-            run = runs[-1]
-            if run.keys:
-                while closed and closed[-1].start > run.place:
+            count = 1 if end - at == 1 else text.count("{", at, end)
+            places.append(end - 1)
+            braces.append(count)
+            keys.append(None)
+            depth += count
+        elif places and text[at] == "}":
+            if own := keys[-1]:
+                while closed and closed[-1].start > places[-1]:
                     closed.pop()
-                closed.append(Stretch(run.place, end, run.keys, True, depth))
-                run.keys = None
+                closed.append(Stretch(places[-1], end, own, True, depth))
+                keys[-1] = None
             depth -= 1
-            run.braces -= 1
-            if not run.braces:
-                runs.pop()
-        elif runs and text[at] not in "{}":
-            run = runs[-1]
-            run.keys = run.keys or []
-            run.keys.append((at, end))
-    depths = accumulate(run.braces for run in runs)
-    unclosed = [Stretch(r.place, len(text), r.keys, False, d) for r, d in zip(runs, depths, strict=True) if r.keys]
-    cut_starts = {match.start() for match in _CUT_START.finditer(text)}
-    dangling = next((run.place for run in runs if run.place in cut_starts), None)
-    return max(closed[-1:] + unclosed[-1:], key=lambda stretch: stretch.start, default=None), dangling
+            braces[-1] -= 1
+            if not braces[-1]:
+                places.pop()
+                braces.pop()
+                keys.pop()
+        elif places and text[at] not in "{}":
+            own = keys[-1] or []
+            own.append((at, end))
+            keys[-1] = own
+    last = closed[-1:] + _unclosed(text, places, braces, keys)
+    return max(last, key=lambda stretch: stretch.start, default=None), _dangling(text, places)
+
+
+def _unclosed(
+    text: str, places: list[int], braces: list[int], keys: list[list[tuple[int, int]] | None]
+) -> list[Stretch]:
+    """Return the last stretch with keys that is never closed, as a list of at most one."""
+    for i in range(len(keys) - 1, -1, -1):
+        if own := keys[i]:
+            return [Stretch(places[i], len(text), own, False, sum(braces[: i + 1]))]
+    return []
+
+
+def _dangling(text: str, places: list[int]) -> int | None:
+    """Return the first open brace behind which a quoted key or the end of the text stands."""
+    return next((place for place in places if _CUT_START.match(text, place)), None)
 
 
 def repair(text: str, stretch: Stretch, letters: bool) -> tuple[Outcome, Members]:

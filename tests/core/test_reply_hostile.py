@@ -9,8 +9,9 @@ from georefusal_task.core.reply import read_reply
 from georefusal_task.core.reply_json import MAX_DEPTH
 from georefusal_task.core.verdicts import Verdict
 
-SIZE = 1_000_000
-MAX_SECONDS = 2.0
+SMALL, LARGE = 16_000, 128_000
+MAX_GROWTH = 24
+"""Eight times the text takes 8 times as long in linear time and 64 times in quadratic; seconds are counted in bench/."""
 
 OBJECT = '{"verdict": "ANSWER"}'
 LABEL = "REFUSE_AMBIGUOUS_QUERY"
@@ -178,51 +179,62 @@ COMMON = [
 ]
 
 
-def seconds(text, kind="verdict"):
-    """Return the processor time that reading takes; the best of three where a busy machine may have added to it."""
-    found = []
-    for _ in range(3):
-        start = time.process_time()
-        read_reply(text, kind)
-        found.append(time.process_time() - start)
-        if found[-1] < MAX_SECONDS / 8:
+def growth(text_of_size, kind="verdict"):
+    """Return how many times as long the large text takes as the small one, in processor time.
+
+    A busy machine can only add to a time, so the best of up to five counts.
+    """
+    small = large = float("inf")
+    for _ in range(5):
+        small, large = (
+            min(best, _seconds(text_of_size(size), kind)) for best, size in ((small, SMALL), (large, LARGE))
+        )
+        if large < MAX_GROWTH / 2 * small:
             break
-    return min(found)
+    return large / max(small, 1e-4)  # what takes no time at all has nothing to grow
 
 
-def repeated(unit, start="", end="", size=SIZE):
+def _seconds(text, kind):
+    start = time.process_time()
+    read_reply(text, kind)
+    return time.process_time() - start
+
+
+def repeated(unit, size, start="", end=""):
     return start + (unit * (size // len(unit) + 1))[: size - len(start) - len(end)] + end
 
 
 @pytest.mark.parametrize("unit", COMMON)
-def test_a_hostile_megabyte_is_read_in_time(unit):
-    assert seconds(repeated(unit, STARTS["in a broken object"])) < MAX_SECONDS
+def test_a_hostile_reply_takes_linear_time(unit):
+    assert growth(lambda size: repeated(unit, size, STARTS["in a broken object"])) < MAX_GROWTH
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("unit", UNITS)
-def test_every_hostile_megabyte_is_read_in_time(unit):
-    assert seconds(repeated(unit)) < MAX_SECONDS
+def test_every_hostile_reply_takes_linear_time(unit):
+    assert growth(lambda size: repeated(unit, size)) < MAX_GROWTH
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("start", STARTS.values(), ids=STARTS.keys())
 @pytest.mark.parametrize("unit", UNITS)
 def test_what_stands_around_it_does_not_matter(unit, start):
-    """A quarter of the size in a quarter of the time."""
-    assert seconds(repeated(unit, start, end="{'verdict': 'ANSWER'}", size=SIZE // 4)) < MAX_SECONDS / 4
+    assert growth(lambda size: repeated(unit, size, start, end="{'verdict': 'ANSWER'}")) < MAX_GROWTH
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["letter", "yes_no"])
 @pytest.mark.parametrize("unit", UNITS)
 def test_the_other_kinds_too(unit, kind):
-    assert seconds(repeated(unit, size=SIZE // 4), kind) < MAX_SECONDS / 4
+    assert growth(lambda size: repeated(unit, size), kind) < MAX_GROWTH
 
 
-@pytest.mark.slow
-def test_the_largest_reply_takes_four_times_as_long():
-    assert seconds('{"verdict": "ANSWER ' * 200_000) < 4 * MAX_SECONDS
+def test_quadratic_time_would_be_seen(monkeypatch):
+    """The yardstick itself: a reader that looks at every prefix is told from one that does not."""
+    monkeypatch.setitem(
+        globals(), "read_reply", lambda text, _: [text[:end].count("x") for end in range(0, len(text), 16)]
+    )
+    assert growth(lambda size: repeated("{", size)) > MAX_GROWTH
 
 
 @pytest.mark.parametrize(
