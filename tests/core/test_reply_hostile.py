@@ -11,7 +11,7 @@ from georefusal_task.core.verdicts import Verdict
 
 SMALL, LARGE = 16_000, 128_000
 MAX_GROWTH = 24
-"""Eight times the text takes 8 times as long in linear time and 64 times in quadratic; seconds are counted in bench/."""
+"""Eight times the text takes 8 times as long in linear time, 64 times in quadratic; seconds are counted in bench/."""
 
 OBJECT = '{"verdict": "ANSWER"}'
 LABEL = "REFUSE_AMBIGUOUS_QUERY"
