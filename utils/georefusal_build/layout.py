@@ -1,0 +1,136 @@
+"""Sets in the released layout, with provenance: read whole, changed row by row, written anew.
+
+`cases|labels|provenance/<set>.jsonl`, `images/<set>/<id>.png`, SHA256SUMS. Steps that filter or relabel (consensus,
+review, release) read one folder and write another; none changes a set in place.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from georefusal_task.core.errors import ConfigError, DataError
+from georefusal_task.core.records import Case, Label
+from georefusal_task.data import load
+from georefusal_task.data_columns import quoted
+from georefusal_task.data_files import table_files, table_rows
+
+Row = dict[str, Any]
+
+TABLES = ("cases", "labels", "provenance")
+SUMS = "SHA256SUMS"
+
+
+@dataclass(frozen=True)
+class SetItem:
+    """One item with everything that is known about it; `provenance` is {} where the set has none."""
+
+    case: Case
+    label: Label
+    provenance: Row
+
+    @property
+    def id(self) -> str:
+        """The item's id."""
+        return self.case.id
+
+
+def read_set(folder: Path, *, needs_provenance: bool = True) -> list[SetItem]:
+    """Return the items of a set, sorted by set and id, each with its row of provenance.
+
+    Raises:
+        DataError: the set does not load, or (where it is needed) an item has no provenance.
+    """
+    items = load(folder).items
+    rows = read_provenance(folder) if needs_provenance or (folder / "provenance").is_dir() else {}
+    missing = [item.case.id for item in items if item.case.id not in rows]
+    if missing and needs_provenance:
+        raise DataError(f"{folder}: {len(missing)} items have no row in provenance/, the first being {missing[0]}")
+    return [SetItem(item.case, item.label, rows.get(item.case.id, {})) for item in items]
+
+
+def read_provenance(folder: Path) -> dict[str, Row]:
+    """Return id -> row of provenance, as it stands.
+
+    Raises:
+        DataError: no such table, a row without an id, or one id with two different rows.
+    """
+    found: dict[str, Row] = {}
+    for file in table_files(folder, "provenance"):
+        for where, row in table_rows(file, str(file)):
+            item = row.get("id")
+            if not isinstance(item, str):
+                raise DataError(f"{where}: the id {quoted(item)} is not a string")
+            if found.setdefault(item, dict(row)) != row:
+                raise DataError(f"{where}: {item} stands there twice with different content; keep one of the two")
+    return found
+
+
+def write_set(out: Path, items: Iterable[SetItem], *, files: Mapping[str, str] | None = None) -> None:
+    """Write a set into a new folder, with `files` (relative path -> text) beside its tables.
+
+    The folder appears when it is whole: a run that is killed leaves `<out>.part`, which the next one replaces.
+
+    Raises:
+        ConfigError: `out` exists.
+    """
+    if out.exists():
+        raise ConfigError(f"{out} exists; delete it or name a new folder")
+    part = out.with_name(f"{out.name}.part")
+    shutil.rmtree(part, ignore_errors=True)
+    ordered = sorted(items, key=lambda item: (item.case.set, item.id))
+    for name in sorted({item.case.set for item in ordered}):
+        members = [item for item in ordered if item.case.set == name]
+        rows = [table_row(item) for item in members]
+        for table in TABLES:
+            present = [row[table] for row in rows if table in row]
+            if present:
+                write_text(part / table / f"{name}.jsonl", "".join(map(json_line, present)))
+        for item in members:
+            target = part / _image(item)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(item.case.image, target)
+    for path, text in (files or {}).items():
+        write_text(part / path, text)
+    write_sums(part)
+    part.replace(out)
+
+
+def table_row(item: SetItem) -> dict[str, Row]:
+    """Return table -> row of an item."""
+    case = {"id": item.id, "set": item.case.set, "image": _image(item), "question": item.case.question}
+    label = item.label.model_dump(mode="json")
+    return {"cases": case, "labels": label} | ({"provenance": item.provenance} if item.provenance else {})
+
+
+def write_sums(folder: Path) -> None:
+    """Write SHA256SUMS over every other file of a folder, as `sha256sum -c` reads it."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and path != folder / SUMS)
+    lines = [
+        f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.relative_to(folder).as_posix()}" for path in files
+    ]
+    write_text(folder / SUMS, "".join(f"{line}\n" for line in lines))
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file that is there whole or not at all, making its folder where needed."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.part")
+    with part.open("w", encoding="utf-8", newline="\n") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(path)
+
+
+def json_line(row: Mapping[str, Any]) -> str:
+    """Return a row as one line of JSONL; NaN is refused, since JSON has none."""
+    return json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _image(item: SetItem) -> str:
+    return f"images/{item.case.set}/{item.id}{item.case.image.suffix}"
