@@ -11,23 +11,23 @@
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from georefusal_task.benchmarks.prompts import Prompt
 from georefusal_task.benchmarks.refusal_metrics import FORCED_METRICS, METRICS, Metric
 from georefusal_task.benchmarks.refusal_scores import RATES, Outcomes, estimates
-from georefusal_task.core.errors import ConfigError, DataError
+from georefusal_task.benchmarks.summary import SMALL, Summary, scalar
+from georefusal_task.core.errors import DataError
 from georefusal_task.core.records import Case, Intensity, Label, Reason, Reply, ReplyKind, Row, lever_family
 from georefusal_task.core.sampling import Mask, Rate, Sample
-from georefusal_task.core.stats import Estimate, PairedTest
+from georefusal_task.core.stats import Estimate
 from georefusal_task.core.verdicts import VERDICTS
 
 __all__ = [
     "FORCED_METRICS",
     "METRICS",
+    "SMALL",
     "Metric",
     "Summary",
     "build_prompt",
@@ -36,9 +36,6 @@ __all__ = [
     "summarise",
     "summarise_forced",
 ]
-
-SMALL = 20
-"""A rate over fewer items than this is shown as counts only."""
 
 GROUP_METRICS = (
     "accept_acc", "strict_acc", "answer_recall", "refusal_acc", "false_refusal_rate", "missed_refusal_rate",
@@ -54,32 +51,6 @@ BREAKDOWNS: dict[str, Callable[[Row], Group]] = {
     "set": lambda row: row.set,
 }
 _ORDER: list[str] = [*VERDICTS, *Intensity]
-
-
-@dataclass(frozen=True)
-class Summary:
-    """Everything computed from one run."""
-
-    n: int
-    metrics: dict[str, Estimate]
-    by: dict[str, dict[str, dict[str, Estimate]]]
-    """breakdown -> group -> metric; items that belong to no group are in none."""
-    tests: dict[str, PairedTest | None] = field(default_factory=dict)
-
-    def to_json(self, meta: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Return the content of `score --json`; what is not defined is None."""
-        return {
-            "metrics": {name: estimate.to_json() for name, estimate in self.metrics.items()},
-            "by": {
-                breakdown: {
-                    group: {name: estimate.to_json() for name, estimate in found.items()}
-                    for group, found in groups.items()
-                }
-                for breakdown, groups in self.by.items()
-            },
-            "tests": {name: test and test.to_json() for name, test in self.tests.items()},
-            "meta": {"n": self.n, **(meta or {})},
-        }
 
 
 def build_prompt(case: Case, prompt: Prompt) -> str:
@@ -165,18 +136,6 @@ def summarise_forced(rows: Iterable[Row], *, clusters: Mapping[str, str] | None 
         metrics={name: sample.rate(*rates[name]) for name in FORCED_METRICS},
         by=_breakdowns(kept, sample, rates, {"intensity": BREAKDOWNS["intensity"]}),
     )
-
-
-def scalar(summary: Summary, name: str) -> float | None:
-    """Return the value of one metric as the host's table wants it; None where it is not defined.
-
-    Raises:
-        ConfigError: no metric of this summary has that name.
-    """
-    try:
-        return summary.metrics[name].value
-    except KeyError:
-        raise ConfigError(f"no metric is called {name!r}; there are: {', '.join(summary.metrics)}") from None
 
 
 def _mask(flags: Iterable[bool]) -> Mask:
