@@ -15,7 +15,7 @@ $(STAMP): pyproject.toml constraints.txt
 	  { echo "Python 3.11 or newer is needed; name it with: make PYTHON=/path/to/python"; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade 'pip>=24'
-	$(BIN)/python -m pip install --constraint constraints.txt --editable '.[lmms,inspect,lm-eval,report,dev]'
+	$(BIN)/python -m pip install --constraint constraints.txt --editable '.[lmms,inspect,lm-eval,build,report,dev]'
 	@touch $@
 
 install: $(STAMP) ## Create .venv with the package, the host and the developers' tools
@@ -39,6 +39,7 @@ bench: $(STAMP) ## Time the parts against named references
 
 docs: $(STAMP) ## Write the generated tables of the docs anew
 	PYTHONPATH=utils $(BIN)/python utils/docs_tables.py
+	$(BIN)/georefusal build catalogue --docs docs/levers
 
 dist: $(STAMP) ## Build the wheel and the source distribution into dist/
 	$(BIN)/python -m build

@@ -70,10 +70,14 @@ def _options(
 
 
 def _add_registered_commands() -> None:
-    """Add the typer apps of the entry-point group; a broken one costs only itself."""
+    """Add what the entry-point group names: typer apps and single commands; a broken one costs only itself."""
     for entry in sorted(entry_points(group="georefusal.commands"), key=lambda entry: entry.name):
         try:
-            app.add_typer(entry.load(), name=entry.name)
+            loaded = entry.load()
+            if isinstance(loaded, typer.Typer):
+                app.add_typer(loaded, name=entry.name)
+            else:
+                app.command(entry.name)(loaded)
         except Exception as error:  # noqa: BLE001 - another package's fault must not take our commands down
             print(f"warning: command {entry.name!r} of {entry.value} could not be loaded: {error}", file=sys.stderr)
 

@@ -123,4 +123,4 @@ def test_a_false_rule_is_not_hidden_by_an_unknown_one() -> None:
 
 def test_the_table_is_published_as_it_is_applied() -> None:
     path = Path(__file__).parents[2] / "docs" / "levers" / "bands.json"
-    assert json.loads(path.read_text()) == to_json(), f"write {path} again: python -m georefusal_build.bands"
+    assert json.loads(path.read_text()) == to_json(), f"write {path} again: make docs"

@@ -1,19 +1,13 @@
-"""The catalogue: which levers there are, and that the documentation says so."""
+"""The catalogue: which levers there are."""
 
-import os
-import subprocess
-import sys
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
 from georefusal_build.bands import BANDS
-from georefusal_build.catalogue import DOCS_FILE, families, levers, page
+from georefusal_build.catalogue import families, levers
 from georefusal_task.core.records import Intensity
 from georefusal_task.core.verdicts import REFUSALS, Verdict
-
-ROOT = Path(__file__).parents[2]
 
 PLANNED = {
     Verdict.INFO_MISSING: {"im_occlude", "im_redact", "im_saturate", "im_truncate", "im_channel", "im_bury"},
@@ -43,16 +37,3 @@ def test_every_lever_has_a_band_and_a_text() -> None:
         assert BANDS[one.id].verdict is one.verdict
         assert one.family.text.endswith(".")
         assert one.family.variants
-
-
-def test_piped_it_prints_full_ids_one_per_line() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "georefusal_build.catalogue"],
-        env={**os.environ, "PYTHONPATH": str(ROOT / "utils"), "COLUMNS": "20"},
-        capture_output=True, text=True, check=True, cwd=ROOT,
-    )  # fmt: skip
-    assert done.stdout.splitlines() == [one.id for one in levers()]
-
-
-def test_the_documentation_lists_the_levers_that_exist() -> None:
-    assert DOCS_FILE.read_text() == page(), f"write {DOCS_FILE} again: python -m georefusal_build.catalogue --docs"

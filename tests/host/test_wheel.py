@@ -72,11 +72,16 @@ def packed(wheel: Path) -> Iterator[str]:
     return (name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name)
 
 
-def test_the_wheel_holds_the_runtime_its_tasks_and_the_mini_set_and_nothing_else(wheel: Path) -> None:
+def test_the_wheel_holds_runtime_tasks_mini_set_and_workshop_and_nothing_else(wheel: Path) -> None:
     names = set(packed(wheel))
-    assert {name.split("/")[0] for name in names} == {"georefusal_task"}
-    tracked = set(run("git", "ls-files", "georefusal_task", "task_configs", cwd=ROOT).split())
-    shipped = {name.replace("georefusal_task/tasks/", "task_configs/", 1) for name in names}
+    assert {name.split("/")[0] for name in names} == {"georefusal_build", "georefusal_task"}
+    tracked = set(run("git", "ls-files", "georefusal_task", "task_configs", "utils/georefusal_build", cwd=ROOT).split())
+    shipped = {
+        name.replace("georefusal_task/tasks/", "task_configs/", 1).replace(
+            "georefusal_build/", "utils/georefusal_build/", 1
+        )
+        for name in names
+    }
     assert shipped == tracked, "a file that is not packed, or one that should not be"
     assert wheel.stat().st_size < 6_000_000
 
@@ -95,6 +100,14 @@ def test_the_flagless_command_runs_in_a_fresh_environment(python: Path, tmp_path
     run(command, "score", host.sample_file(TASK), "--task", TASK, "--json", tmp_path / "scores.json", cwd=tmp_path)
     scores = json.loads((tmp_path / "scores.json").read_text())["metrics"]
     assert scores["accept_acc"]["value"] == metrics["accept_acc"]
+
+
+def test_the_workshop_runs_in_a_fresh_environment(python: Path, tmp_path: Path) -> None:
+    """Its tables and templates are package data; without them the levers cannot be declared."""
+    ids = run(python.with_name("georefusal"), "build", "catalogue", cwd=tmp_path).splitlines()
+    assert len(set(ids)) == len(ids) == 90
+    where = run(python, "-c", "import georefusal_build.questions as q; print(q.__file__)", cwd=tmp_path)
+    assert Path(where.strip()).is_relative_to(python.parents[1])
 
 
 RIGHT = json.dumps({"verdict": "ANSWER", "answer": "yes", "justification": "seen"})

@@ -4,9 +4,6 @@ One table, `BANDS`, read by `decide` and exported as JSON. A lever's item has it
 holds; between the bands lies a dead zone in which an item is rejected.
 """
 
-import json
-from pathlib import Path
-
 from georefusal_build.anchors import Measurement
 from georefusal_build.bands_questions import QUESTION_BANDS
 from georefusal_build.outcomes import Reason
@@ -170,14 +167,3 @@ IMAGE_BANDS: dict[str, Band] = {
 
 BANDS = IMAGE_BANDS | QUESTION_BANDS
 """Every lever with its band."""
-
-
-def main() -> None:
-    """Write the table to docs/levers/bands.json: `python -m georefusal_build.bands`."""
-    path = Path(__file__).parents[2] / "docs" / "levers" / "bands.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(to_json(), indent=1) + "\n")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,15 +1,11 @@
 """The catalogue of levers: ids, one per line, and the table for the documentation."""
 
-import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
 from georefusal_build.levers import FAMILIES, QUESTION_FAMILIES, Family, QuestionFamily
 from georefusal_task.core.records import Intensity
 from georefusal_task.core.verdicts import REFUSALS, Verdict
-
-DOCS_FILE = Path(__file__).parents[2] / "docs" / "levers" / "catalogue.md"
 
 
 @dataclass(frozen=True)
@@ -63,16 +59,3 @@ def page() -> str:
         "A lever's id is its family and its intensity, such as `im_occlude_low`. What a label needs stands in "
         "`bands.json` beside this page.\n\n" + table(found)
     )
-
-
-def main() -> None:
-    """Print the lever ids, one per line; with --docs, write the page of the documentation instead."""
-    if sys.argv[1:] == ["--docs"]:
-        DOCS_FILE.parent.mkdir(parents=True, exist_ok=True)
-        DOCS_FILE.write_text(page())
-    else:
-        print("\n".join(one.id for one in levers()))
-
-
-if __name__ == "__main__":
-    main()

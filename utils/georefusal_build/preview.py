@@ -1,8 +1,6 @@
 """Before and after: strips and contact sheets of levers, to look at them by eye."""
 
-import argparse
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import cv2
@@ -10,11 +8,12 @@ import numpy as np
 
 from georefusal_build.apply import apply
 from georefusal_build.arrays import U8
-from georefusal_build.levers import FAMILIES, Family
+from georefusal_build.levers import FAMILIES, Family, find
 from georefusal_build.levers.registry import Variant
 from georefusal_build.outcomes import NotApplicable, Outcome
 from georefusal_build.scenes import Modality
 from georefusal_build.targets import Target
+from georefusal_task.core.errors import ConfigError
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -31,15 +30,17 @@ def strip(
     *,
     modality: Modality,
     side: int,
+    lever_ids: Sequence[str] = (),
     **known: Any,
 ) -> "Image":
-    """Return the untouched image and LOW, MEDIUM and HIGH in a row, each with its label or the reason for having none.
+    """Return the untouched image and what the levers make of it in a row, each with its label or why there is none.
 
-    side: longer side of one picture, pixels. known: further arguments of `apply`.
+    side: longer side of one picture, pixels. lever_ids: of the family, by default LOW, MEDIUM and HIGH. known: further
+    arguments of `apply`.
     """
     found = [
         apply(lever_id, pixels, targets, "preview", MASTER, variant=variant.name, modality=modality, **known)
-        for lever_id in family.lever_ids
+        for lever_id in lever_ids or family.lever_ids
     ]
     captions = [f"{family.name} {variant.name}", *(_caption(one) for one in found)]
     images = [_framed(pixels, targets), *(one.pixels if isinstance(one, Outcome) else None for one in found)]
@@ -61,14 +62,22 @@ def sheet(rows: Iterable["Image"], title: str = "") -> "Image":
     return page
 
 
-def all_strips(
-    pixels: U8, targets: Sequence[Target], modality: Modality, side: int, names: Sequence[str] = (), **known: Any
+def strips(
+    lever: str, pixels: U8, targets: Sequence[Target], modality: Modality, side: int, **known: Any
 ) -> Iterable["Image"]:
-    """Yield a strip for every family (or the named ones) and variant that this modality has."""
-    for family in FAMILIES.values():
-        for variant in family.variants:
-            if modality in variant.modalities and (not names or family.name in names):
-                yield strip(family, variant, pixels, targets, modality=modality, side=side, **known)
+    """Yield a strip for every variant that this modality has of a lever, of all levers of a family, or of "all".
+
+    Raises:
+        ConfigError: no image lever or family is called like that, or it has no variant for this modality.
+    """
+    lever_ids = [lever] if lever not in ("all", *FAMILIES) else []
+    family = find(lever)[0].name if lever_ids else lever
+    chosen = [one for one in FAMILIES.values() if family in ("all", one.name)]
+    usable = [(one, variant) for one in chosen for variant in one.variants if modality in variant.modalities]
+    if not usable:
+        raise ConfigError(f"{lever} is not defined for {modality} images")
+    for one, variant in usable:
+        yield strip(one, variant, pixels, targets, modality=modality, side=side, lever_ids=lever_ids, **known)
 
 
 def _caption(outcome: Outcome | NotApplicable) -> str:
@@ -100,33 +109,3 @@ def _row(captions: Sequence[str], images: Sequence[U8 | None], shape: tuple[int,
             way = Image.Resampling.LANCZOS if scale < 1 else Image.Resampling.NEAREST
             page.paste(Image.fromarray(pixels).convert("RGB").resize((width, height), way), (left, _LINE + 2))
     return page
-
-
-def main() -> None:
-    """Write a contact sheet of one image: `python -m georefusal_build.preview IMAGE OUT --box X0 Y0 X1 Y1`."""
-    from PIL import Image
-
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("image", type=Path, help="a clean image, 8-bit grey or RGB")
-    parser.add_argument("out", type=Path, help="where the sheet goes (PNG or JPEG)")
-    parser.add_argument("--box", type=float, nargs=4, action="append", required=True, metavar=("X0", "Y0", "X1", "Y1"))
-    parser.add_argument(
-        "--window", type=int, nargs=4, metavar=("X0", "Y0", "X1", "Y1"), help="part of the image to use"
-    )
-    parser.add_argument("--modality", choices=("optical", "sar"), default="optical")
-    parser.add_argument("--family", action="append", default=[], help="only this lever family; may be repeated")
-    parser.add_argument("--side", type=int, default=260, help="longer side of one picture, pixels")
-    parser.add_argument("--title", default="", help="line above the sheet, such as the image's source")
-    chosen = parser.parse_args()
-    with Image.open(chosen.image) as image:
-        pixels = np.asarray(image.convert("L" if image.mode == "L" else "RGB"))
-    x0, y0, x1, y1 = chosen.window or (0, 0, pixels.shape[1], pixels.shape[0])
-    targets = [Target.box(a - x0, b - y0, c - x0, d - y0) for a, b, c, d in chosen.box]
-    window = np.ascontiguousarray(pixels[y0:y1, x0:x1])
-    page = sheet(all_strips(window, targets, chosen.modality, chosen.side, chosen.family), chosen.title)
-    chosen.out.parent.mkdir(parents=True, exist_ok=True)
-    page.save(chosen.out, optimize=True)
-
-
-if __name__ == "__main__":
-    main()

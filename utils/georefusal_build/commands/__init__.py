@@ -1,0 +1,14 @@
+"""The commands `georefusal build ...`; each imports what it works with only when it runs."""
+
+import typer
+
+from georefusal_build.commands.catalogue import catalogue
+from georefusal_build.commands.preview import preview
+
+APP = typer.Typer(
+    help="Make a benchmark of your own from annotated images: a plan, candidates with measured labels, a release.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+APP.command()(catalogue)
+APP.command()(preview)
