@@ -4,6 +4,7 @@ Items that share a base question or a base image are not independent. `Sample` k
 known at all, and chooses: Wilson, MOVER or a bootstrap over items when it is not, a bootstrap over clusters when it is.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -20,6 +21,7 @@ from georefusal_task.core.stats import (
     Statistic,
     bootstrap,
     bootstrap_clusters,
+    bootstrap_ratios,
     mcnemar,
     mover,
     paired_difference,
@@ -31,6 +33,8 @@ from georefusal_task.core.stats import (
 Mask = npt.NDArray[np.bool_]
 Rate = tuple[Mask, Mask]
 """(hits, among): two masks over the items, hits counted inside among."""
+Ratio = tuple[Ints | Floats, Ints]
+"""(above, below): what each item adds to the two sums of a ratio."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,27 @@ class Sample:
         interval, method = _clustered(self.clusters, _ratio, [hits & among, among])
         units = _sums(self.clusters, [among]).shape[0]
         return Estimate(k / n, *(interval or wilson(k * units / n, units)), n, method, count=k)
+
+    def ratios(self, columns: Mapping[str, Ratio]) -> dict[str, Estimate]:
+        """Return name -> sum(above) / sum(below) over the items, for columns with 0 <= above <= below in every item.
+
+        Whole numbers above the line make a rate of counts: its numerator is the `count`, and it has Wilson's width
+        where no resample differs from another. Anything else is a mean of measures. Where no clusters are known, every
+        item is one.
+        """
+        items = max((len(below) for _, below in columns.values()), default=0)
+        if not items:
+            return {name: undefined() for name in columns}
+        clusters = np.arange(items) if self.clusters is None else self.clusters
+        above, below = (
+            np.stack([np.bincount(clusters, ratio[side]) for ratio in columns.values()], axis=1).astype(np.float64)
+            for side in (0, 1)
+        )
+        intervals, units = bootstrap_ratios(above, below), (below > 0).sum(axis=0).tolist()
+        return {
+            name: _ratio_estimate(*ratio, interval, parts)
+            for (name, ratio), interval, parts in zip(columns.items(), intervals, units, strict=True)
+        }
 
     def mean_rate(self, rates: Sequence[Rate]) -> Estimate:
         """Return the plain mean of the rates that are defined; not defined when none is."""
@@ -125,6 +150,19 @@ class Sample:
             return mcnemar(int(better.sum()), int(worse.sum()), n)
         sums = _sums(self.clusters, [better, worse, np.ones(n, dtype=np.bool_)])
         return sign_test(sums[:, 0], sums[:, 1], n)
+
+
+def _ratio_estimate(above: Ints | Floats, below: Ints, interval: Interval | None, units: int) -> Estimate:
+    """Return the estimate of one ratio; `units` is how many clusters have a part in it."""
+    n = int(below.sum())
+    if n == 0:
+        return undefined()
+    method = f"bootstrap over {units} clusters" + ("" if interval else ", no spread")
+    if above.dtype.kind == "f":
+        value = math.fsum(above.tolist()) / n
+        return Estimate(value, *(interval or (value, value)), n, method)
+    count = int(above.sum())
+    return Estimate(count / n, *(interval or wilson(count * units / n, units)), n, method, count=count)
 
 
 def _clustered(clusters: Ints, statistic: Statistic, columns: Sequence[Mask]) -> tuple[Interval | None, str]:

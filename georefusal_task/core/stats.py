@@ -4,7 +4,7 @@ Intervals are two-sided 95 %. A quantity that is not defined (nothing to divide 
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -147,17 +147,42 @@ def bootstrap_clusters(statistic: Statistic, sums: Ints) -> Interval | None:
     return _percentiles(np.concatenate(parts))
 
 
+def bootstrap_ratios(above: Floats, below: Floats) -> list[Interval | None]:
+    """Return for each column what `bootstrap_clusters` does for sum(above) / sum(below), all from the same resamples.
+
+    Args:
+        above: float (clusters, columns), what each cluster adds above the line; whole numbers or not.
+        below: float (clusters, columns), what it adds below.
+
+    One pass serves every figure of a run: thousands of clusters are drawn a few at a time and never kept.
+    """
+    clusters, columns = above.shape
+    sums = np.concatenate([above, below], axis=1)
+    ordered = sums[np.lexsort(sums.T)].astype(np.float32)
+    parts = [_times_drawn(clusters)] if clusters <= _SHARED_CLUSTERS else _draws(clusters)
+    ratios = []
+    for drawn in parts:
+        totals = (drawn.astype(np.float32) @ ordered).astype(np.float64)
+        over, under = totals[:, :columns], totals[:, columns:]
+        ratios.append(np.divide(over, under, out=np.full(under.shape, np.nan), where=under > 0))
+    return [_percentiles(values) for values in np.concatenate(ratios).T]
+
+
 @lru_cache(maxsize=64)
 def _times_drawn(units: int) -> npt.NDArray[np.uint8]:
     """Return (draws, units): how often each of so many equal units comes up in each resample."""
+    drawn = np.concatenate(list(_draws(units)))
+    drawn.flags.writeable = False
+    return drawn
+
+
+def _draws(units: int) -> Iterator[npt.NDArray[np.uint8]]:
+    """Yield the rows of `_times_drawn` in parts."""
     random = np.random.default_rng(SEED)
-    drawn = np.empty((DRAWS, units), dtype=np.uint8)
     for start in range(0, DRAWS, _PART):
         size = min(_PART, DRAWS - start)
         places = random.integers(0, units, (size, units)) + units * np.arange(size)[:, None]
-        drawn[start : start + size] = np.bincount(places.ravel(), minlength=size * units).reshape(size, units)
-    drawn.flags.writeable = False
-    return drawn
+        yield np.bincount(places.ravel(), minlength=size * units).astype(np.uint8).reshape(size, units)
 
 
 def _percentiles(values: Floats) -> Interval | None:
