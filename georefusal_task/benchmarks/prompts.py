@@ -49,9 +49,10 @@ _TASK = (
 )
 _VERDICT_LIST = "\n".join(f"- {v}: {MEANINGS[v]}." for v in VERDICTS)
 _OPTION_LIST = "\n".join(f"{letter}. {v}: {MEANINGS[v]}." for letter, v in LETTERS.items())
-_PRECEDENCE = (
+PRECEDENCE_TEXT = (
     "If several reasons to refuse hold, give the first of these that does: " + " > ".join(PRECEDENCE[:-1]) + "."
 )
+"""Said to models and to people who review a set, in the same words."""
 _FORM_NOTES = {
     "verdict": "one of the six verdicts",
     **{name: field.description for name, field in ReplyForm.model_fields.items() if field.description},
@@ -67,7 +68,7 @@ def _form(extra: dict[str, str] | None = None) -> str:
 
 
 _ALL = (
-    Prompt("default", "v1", "\n\n".join((f"{_TASK}\n{_VERDICT_LIST}", _PRECEDENCE, _form()))),
+    Prompt("default", "v1", "\n\n".join((f"{_TASK}\n{_VERDICT_LIST}", PRECEDENCE_TEXT, _form()))),
     Prompt(
         "minimal",
         "v1",
@@ -79,7 +80,7 @@ _ALL = (
         "mcq",
         "v1",
         "\n\n".join(
-            (f"{_TASK}\n{_OPTION_LIST}", _PRECEDENCE, "Reply with the letter of the verdict and nothing else.")
+            (f"{_TASK}\n{_OPTION_LIST}", PRECEDENCE_TEXT, "Reply with the letter of the verdict and nothing else.")
         ),
         reply="letter",
     ),
@@ -89,7 +90,7 @@ _ALL = (
         "\n\n".join(
             (
                 f"{_TASK}\n{_VERDICT_LIST}",
-                _PRECEDENCE,
+                PRECEDENCE_TEXT,
                 _form({"confidence": "your probability, from 0 to 1, that the verdict is right"}),
             )
         ),

@@ -5,8 +5,9 @@ known at all, and chooses: Wilson, MOVER or a bootstrap over items when it is no
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +31,7 @@ from georefusal_task.core.stats import (
     wilson,
 )
 
+Name = TypeVar("Name", bound=Hashable)
 Mask = npt.NDArray[np.bool_]
 Rate = tuple[Mask, Mask]
 """(hits, among): two masks over the items, hits counted inside among."""
@@ -73,7 +75,7 @@ class Sample:
         units = _sums(self.clusters, [among]).shape[0]
         return Estimate(k / n, *(interval or wilson(k * units / n, units)), n, method, count=k)
 
-    def ratios(self, columns: Mapping[str, Ratio]) -> dict[str, Estimate]:
+    def ratios(self, columns: Mapping[Name, Ratio]) -> dict[Name, Estimate]:
         """Return name -> sum(above) / sum(below) over the items, for columns with 0 <= above <= below in every item.
 
         Whole numbers above the line make a rate of counts: its numerator is the `count`, and it has Wilson's width
