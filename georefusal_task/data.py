@@ -7,19 +7,17 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TypeVar
 
-from pydantic import ValidationError
-
 from georefusal_task.core.errors import DataError
 from georefusal_task.core.records import Case, Intensity, Label
-from georefusal_task.data_columns import MissingColumnError, quoted, read_case, read_label, row_id
+from georefusal_task.data_columns import MissingColumnError, read_case, read_label, row_id
 from georefusal_task.data_files import Digests, find_image, read_sums, table_files, table_rows
+from georefusal_task.data_problems import Problems, check_sum
 from georefusal_task.data_source import locate
 from georefusal_task.image_files import glance
 
@@ -27,8 +25,6 @@ Record = TypeVar("Record", Case, Label)
 
 RELEASED_ITEMS, RELEASED_SETS, RELEASED_CONDITIONALS = 587, ("A", "B", "C"), 3
 """What the card says of the released set; another number of items or other sets make it somebody's own set."""
-
-_SHOWN = 10
 
 _SECOND_CLAUSE = re.compile(
     r"""[.?!;] \s* (?:and\W+|but\W+|then\W+)? if\b     # Is there a ship? If so, ...
@@ -87,12 +83,12 @@ def load_mini() -> Benchmark:
 
 
 def _read_folder(folder: Path, source: str, revision: str | None) -> Benchmark:
-    problems = _Problems(folder)
+    problems = Problems(folder)
     digests, sums = Digests(folder), read_sums(folder)
 
     tables = {table: table_files(folder, table) for table in ("cases", "labels")}
     for file in (file for files in tables.values() for file in files):
-        _check_sum(file, folder, digests, sums, problems)
+        check_sum(file, folder, digests, sums, problems)
     problems.stop()
 
     cases = _read_table(folder, tables["cases"], partial(read_case, find_image=partial(find_image, folder)), problems)
@@ -105,7 +101,7 @@ def _read_folder(folder: Path, source: str, revision: str | None) -> Benchmark:
     for case in cases.values():
         with problems.at(f"{case.id}: image {case.image.name}"):
             glance(case.image)
-        _check_sum(case.image, folder, digests, sums, problems)
+        check_sum(case.image, folder, digests, sums, problems)
     problems.stop()
 
     labels, warnings = _with_score_answer(cases, labels)
@@ -115,38 +111,7 @@ def _read_folder(folder: Path, source: str, revision: str | None) -> Benchmark:
     return Benchmark(items, _digest(items), source, revision, tuple(warnings), folder)
 
 
-class _Problems:
-    """Collects what is wrong, so that one run shows more than the first of many."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._lines: list[str] = []
-
-    def add(self, problem: str) -> None:
-        self._lines.append(problem)
-
-    @contextmanager
-    def at(self, where: str) -> Iterator[None]:
-        """Turn a wrong value inside the block into a problem at this place; a missing column passes through."""
-        try:
-            yield
-        except ValidationError as error:
-            self.add(f"{where}: " + "; ".join(f"{quoted(e['input'])}: {e['msg']}" for e in error.errors()))
-        except MissingColumnError:
-            raise
-        except ValueError as error:
-            self.add(f"{where}: {error}")
-
-    def stop(self) -> None:
-        """Raise the DataError that lists the problems, if there are any."""
-        if not self._lines:
-            return
-        more = len(self._lines) - _SHOWN
-        shown = [*self._lines[:_SHOWN], *([f"... and {more} more"] if more > 0 else [])]
-        raise DataError("\n  ".join([f"{self._folder} is not sound:", *shown]))
-
-
-def _read_table(folder: Path, files: list[Path], read: Callable[..., Record], problems: _Problems) -> dict[str, Record]:
+def _read_table(folder: Path, files: list[Path], read: Callable[..., Record], problems: Problems) -> dict[str, Record]:
     """Return id -> record for all rows of a table."""
     records: dict[str, Record] = {}
     places: dict[str, str] = {}
@@ -163,14 +128,6 @@ def _read_table(folder: Path, files: list[Path], read: Callable[..., Record], pr
         except DataError as error:
             problems.add(str(error))
     return records
-
-
-def _check_sum(file: Path, folder: Path, digests: Digests, sums: dict[str, str], problems: _Problems) -> None:
-    if not file.is_relative_to(folder):
-        return  # unpacked from a table
-    name = file.relative_to(folder).as_posix()
-    if name in sums and digests.sha256(file) != sums[name]:
-        problems.add(f"{name}: SHA256SUMS says {sums[name]}, the file has {digests.sha256(file)}; get it again")
 
 
 def _with_score_answer(cases: dict[str, Case], labels: dict[str, Label]) -> tuple[dict[str, Label], list[str]]:

@@ -35,8 +35,10 @@ class Header:
     """True for an 8-bit grey or RGB PNG of nothing but pixels: no text, profile, orientation or transparency."""
 
 
-def glance(file: Path) -> None:
-    """Look at signature, size and end of an image file; of a PNG it reads a few bytes, so that a set takes no time.
+def glance(file: Path) -> tuple[int, int]:
+    """Return width and height of an image file with a sound signature, size and end.
+
+    Of a PNG it reads a few bytes, so that a set takes no time.
 
     Raises:
         ValueError: it is no PNG or JPEG, too large, or cut off.
@@ -44,11 +46,12 @@ def glance(file: Path) -> None:
     with file.open("rb", buffering=0) as stream:
         start = stream.read(33)
         if start.startswith(_PNG):
-            _png_header(start)
+            width, height, *_ = _png_header(start)
             for _ in _chunks(stream, file.stat().st_size):
                 pass
-        else:
-            examine(file.read_bytes() if start.startswith(_JPEG) else start)
+            return width, height
+        header = examine(file.read_bytes() if start.startswith(_JPEG) else start)
+        return header.width, header.height
 
 
 def examine(data: bytes) -> Header:
