@@ -43,7 +43,7 @@ def write_task(name: str, data: Path, out: Path) -> tuple[Path, Path]:
     out.mkdir(parents=True, exist_ok=True)
     beside = f"Path(__file__).parent / {os.path.relpath(data, out)!r}"
     folder = f"Path({str(data)!r})" if data.is_absolute() else beside
-    files[0].write_text(_yaml(name), encoding="utf-8")
+    files[0].write_text(task_yaml(name), encoding="utf-8")
     files[1].write_text(_MODULE.format(name=name, folder=folder), encoding="utf-8")
     return files
 
@@ -77,9 +77,9 @@ def _host_file_of(name: str) -> Path | None:
     return None
 
 
-def _yaml(name: str) -> str:
-    """Return the main task's file with this name and data: the two can never ask or score differently."""
+def task_yaml(name: str) -> str:
+    """Return the main task's file under this name, its data from `<name>.py`: the two can never ask differently."""
     main = (tasks_dir() / f"{DEFAULT_TASK}.yaml").read_text(encoding="utf-8")
     lines = [line for line in main.splitlines() if not line.startswith(("#", "tag:"))]
     body = "\n".join(lines).replace(f"task: {DEFAULT_TASK}", f"task: {name}").replace(_HOOKS, f"{name}.")
-    return f"# {name}: the questions and scores of {DEFAULT_TASK} on the set that {name}.py names.\n{body}\n"
+    return f"# {name}: made from {DEFAULT_TASK}, on the set that {name}.py names.\n{body}\n"

@@ -3,7 +3,9 @@
 import typer
 
 from georefusal_build.commands.catalogue import catalogue
+from georefusal_build.commands.consensus import consensus
 from georefusal_build.commands.preview import preview
+from georefusal_build.commands.verify_task import verify_task
 
 APP = typer.Typer(
     help="Make a benchmark of your own from annotated images: a plan, candidates with measured labels, a release.",
@@ -12,3 +14,5 @@ APP = typer.Typer(
 )
 APP.command()(catalogue)
 APP.command()(preview)
+APP.command()(verify_task)
+APP.command()(consensus)
