@@ -118,13 +118,26 @@ def write_sums(folder: Path) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Write a file that is there whole or not at all, making its folder where needed."""
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write a file that is there whole or not at all, making its folder where needed.
+
+    Raises:
+        OSError: it cannot be written; nothing is left of it, and the error names `path`.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.part")
-    with part.open("w", encoding="utf-8", newline="\n") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(path)
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with part.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 def json_line(row: Mapping[str, Any]) -> str:
