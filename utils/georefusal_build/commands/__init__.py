@@ -2,9 +2,14 @@
 
 import typer
 
+from georefusal_build.commands.assemble import assemble
 from georefusal_build.commands.catalogue import catalogue
 from georefusal_build.commands.consensus import consensus
+from georefusal_build.commands.make import make
+from georefusal_build.commands.plan import plan
 from georefusal_build.commands.preview import preview
+from georefusal_build.commands.review import REVIEW
+from georefusal_build.commands.run import run
 from georefusal_build.commands.verify_task import verify_task
 
 APP = typer.Typer(
@@ -14,5 +19,10 @@ APP = typer.Typer(
 )
 APP.command()(catalogue)
 APP.command()(preview)
+APP.command()(plan)
+APP.command()(run)
+APP.command()(make)
+APP.command()(assemble)
 APP.command()(verify_task)
 APP.command()(consensus)
+APP.add_typer(REVIEW, name="review")
