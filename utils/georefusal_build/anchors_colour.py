@@ -40,7 +40,9 @@ CHROMA = 20.0
 """Chroma from which a pixel has a hue."""
 SHARE = 0.6
 """Share of an object's core that must lie in one bin."""
-_WHITE_L, _CORE = 80.0, 0.7
+CORE = 0.7
+"""Share of an object's rectangle, across and along, that is its core."""
+_WHITE_L = 80.0
 
 
 def to_lab(rgb: U8 | F32) -> F32:
@@ -81,7 +83,7 @@ def colour_anchors(
     shape = pixels.shape[0], pixels.shape[1]
     per_instance: dict[str, list[Value]] = {"has_colour": [], "dE_full": [], "dE_remaining": []}
     for target in targets:
-        core = target.grown(_CORE).patch(shape).of(pixels)
+        core = target.grown(CORE).patch(shape).of(pixels)
         own = colour_of(core) if core.size else None
         if own is None:
             for values in per_instance.values():

@@ -3,7 +3,7 @@
 Coordinates are pixels, x to the right and y down, pixel (0, 0) covering [0, 1) x [0, 1); a box is half-open.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -191,28 +191,37 @@ class Tiling:
         return [*range(0, last, step), last]
 
 
+Window = tuple[int, int, int, int]
+"""x, y, width, height in scene pixels."""
+
+
 def cut_tiles(scene: Scene, tiling: Tiling, divisible: Collection[str] = ()) -> Iterator[Tile]:
     """Yield the tiles of a scene, row by row.
 
     divisible: classes any piece of which still is one (sea, forest, road): they are clipped and never bar their class.
     """
-    bounds = np.array([one.bounds for one in scene.instances], dtype=np.float64).reshape(-1, 4)
+    bounds = _bounds(scene)
+    width, height = min(tiling.size, scene.width), min(tiling.size, scene.height)
     for y in tiling.starts(scene.height):
         for x in tiling.starts(scene.width):
-            width, height = min(tiling.size, scene.width), min(tiling.size, scene.height)
-            near = (bounds[:, 0] < x + width) & (bounds[:, 2] > x) & (bounds[:, 1] < y + height) & (bounds[:, 3] > y)
-            touched = [scene.instances[i] for i in np.flatnonzero(near)]
-            yield _cut(scene, tiling, (x, y, width, height), touched, divisible)
+            yield _cut(scene, tiling, (x, y, width, height), bounds, divisible)
+
+
+def cut_tile(scene: Scene, tiling: Tiling, window: Window, divisible: Collection[str] = ()) -> Tile:
+    """Return one tile of a scene, equal to that which `cut_tiles` yields for the window."""
+    return _cut(scene, tiling, window, _bounds(scene), divisible)
 
 
 def _cut(
     scene: Scene,
     tiling: Tiling,
-    window: tuple[int, int, int, int],
-    touched: Sequence[Instance],
+    window: Window,
+    bounds: NDArray[np.float64],
     divisible: Collection[str],
 ) -> Tile:
     x, y, width, height = window
+    near = (bounds[:, 0] < x + width) & (bounds[:, 2] > x) & (bounds[:, 1] < y + height) & (bounds[:, 3] > y)
+    touched = [scene.instances[i] for i in np.flatnonzero(near)]
     instances: list[Instance] = []
     cut: set[str] = set()
     slivers: set[str] = set()
@@ -236,6 +245,11 @@ def _cut(
         for piece in clip_polygon(region.polygon, x, y, x + width, y + height)
     )
     return Tile(scene, x, y, width, height, tuple(instances), frozenset(cut), frozenset(slivers), regions)
+
+
+def _bounds(scene: Scene) -> NDArray[np.float64]:
+    """The boxes of the instances, (n, 4)."""
+    return np.array([one.bounds for one in scene.instances], dtype=np.float64).reshape(-1, 4)
 
 
 def _shift(points: Points, dx: float, dy: float) -> Points:

@@ -1,0 +1,124 @@
+"""Drawing the jobs of a plan: what fits where, spread over scenes, and no more of it than is needed."""
+
+import hashlib
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice, zip_longest
+from typing import TypeVar
+
+from georefusal_build.ask import Asked
+from georefusal_build.asking import Court
+from georefusal_build.catalogue import families
+from georefusal_build.context import Context
+from georefusal_build.feasible import ImageJobs, Pick
+from georefusal_build.jobs import Job
+from georefusal_build.levers import FAMILIES, QUESTION_FAMILIES, QuestionFamily
+from georefusal_build.outcomes import NotApplicable, Reason
+from georefusal_build.pulling import ask_once
+from georefusal_build.scenes import Modality
+from georefusal_task.core.records import Intensity
+from georefusal_task.core.verdicts import Verdict
+
+Picks = dict[str, list[Pick]]
+"""Base questions by tile."""
+
+_T = TypeVar("_T")
+
+
+def exact(family: str) -> bool:
+    """Return whether planning a family's lever is as good as pulling it, since nothing of it depends on pixels."""
+    return family in QUESTION_FAMILIES and QUESTION_FAMILIES[family].anchor != "pixel"
+
+
+def image_jobs(context: Context, picks: Picks) -> Iterator[Job]:
+    """Yield what image levers offer on each tile, tiles in a drawn order, as many tiles as the search may cost."""
+    tiles = spread(picks, str, lambda name: picks[name][0][0].scene_id, context.config.seed)
+    for name in tiles[: context.config.bases.search]:
+        base = picks[name][0][0]
+        offers = ImageJobs(context.court(base.scene_id, base.window), context.config)
+        for family in FAMILIES.values():
+            yield from offers.of(family, picks[name])
+
+
+def question_jobs(context: Context, picks: Picks) -> Iterator[Job]:
+    """Yield the questions that come out when they are really asked, without pixels.
+
+    Families whose questions rest on pixels are planned wherever they might fit.
+    """
+    bases = [pick for found in picks.values() for pick in found if pick[0].scope == "whole"]
+    order = spread(bases, lambda pick: pick[0].id, lambda pick: pick[0].scene_id, context.config.seed)
+    for base, kind in order[: context.config.bases.search]:
+        court = context.court(base.scene_id, base.window)
+        for family in QUESTION_FAMILIES.values():
+            for lever_id in family.lever_ids:
+                job = Job(base, lever_id, kind)
+                if _comes_out(job, family, context, court):
+                    yield job
+
+
+def _comes_out(job: Job, family: QuestionFamily, context: Context, court: Court) -> bool:
+    if not exact(family.name):
+        return not (family.yes_only and job.base.answer == "no")
+    for attempt in range(context.config.attempts):
+        asked = ask_once(job, court, None, context, attempt)
+        if isinstance(asked, Asked) and asked.verdict is not None:
+            return True
+        if isinstance(asked, NotApplicable) and asked.reason is Reason.WRONG_BASE:
+            return False
+    return False
+
+
+def trimmed(context: Context, jobs: Sequence[Job]) -> list[Job]:
+    """Return no more jobs than the wanted items need with what may fail to spare, and the other halves of their pairs.
+
+    Of each category, intensity and modality the families take turns, so that one that fits everywhere does not crowd
+    out the rest.
+    """
+    config = context.config
+    if config.items is None:
+        return list(jobs)
+    category = {family.name: family.category for family in families()}
+    per_category = config.spare * config.items / len({*category.values()})
+    queues: defaultdict[tuple[Verdict, Intensity, Modality], defaultdict[str, list[Job]]]
+    queues = defaultdict(lambda: defaultdict(list))
+    for job in jobs:
+        place = category[job.family], job.intensity, context.scenes[job.base.scene_id].modality
+        queues[place][job.family].append(job)
+    kept: dict[str, Job] = {}
+    for (_, intensity, _), by_family in queues.items():
+        need = math.ceil(per_category * config.weights[intensity] / config.weights.total)
+        kept |= {job.key: job for job in islice(in_turn(by_family), need)}
+    by_key = {job.key: job for job in jobs}
+    halves = [f"{one.partner.base.id}|{one.partner.lever_id}" for one in kept.values() if one.partner]
+    return list((kept | {key: by_key[key] for key in halves if key in by_key}).values())
+
+
+def in_turn(queues: Mapping[str, Sequence[_T]]) -> Iterator[_T]:
+    """Yield the members of several queues in turn, queues by name.
+
+    >>> list(in_turn({"b": [4], "a": [1, 2, 3]}))
+    [1, 4, 2, 3]
+    """
+    nothing = object()
+    for row in zip_longest(*(queues[name] for name in sorted(queues)), fillvalue=nothing):
+        yield from (one for one in row if one is not nothing)  # type: ignore[misc]
+
+
+def spread(things: Iterable[_T], name: Callable[[_T], str], group: Callable[[_T], str], seed: int) -> list[_T]:
+    """Return the things in an order drawn by the seed that takes one of each group before a second of any.
+
+    >>> spread(["a1", "a2", "a3", "b1"], str, lambda one: one[0], 7)
+    ['a2', 'b1', 'a1', 'a3']
+    """
+    seen: Counter[str] = Counter()
+    ordered: list[tuple[int, _T]] = []
+    for one in sorted(things, key=lambda one: (rank(seed, name(one)), name(one))):
+        ordered.append((seen[group(one)], one))
+        seen[group(one)] += 1
+    return [one for _, one in sorted(ordered, key=lambda pair: pair[0])]
+
+
+def rank(seed: int, text: str) -> bytes:
+    """Return a place in an order drawn by the seed."""
+    return hashlib.sha256(f"draw|{seed}|{text}".encode()).digest()

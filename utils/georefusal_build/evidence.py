@@ -1,0 +1,74 @@
+"""What settles a base question: whether all of it is known, where it lies, and whether the clean image shows it."""
+
+from georefusal_build.anchors import Measurement, measure
+from georefusal_build.arrays import U8
+from georefusal_build.asking import Court, region
+from georefusal_build.build_config import GateConfig
+from georefusal_build.questions import Candidate
+from georefusal_build.scenes import ALL_CLASSES
+from georefusal_build.targets import Target, as_targets
+
+COARSE = 3.0
+"""Pixels across a nominal instance up to which its absence cannot be told. Source: the design's band of GRANULARITY."""
+FILLS = 0.2
+"""Share of the frame's shorter side from which an object needs no contrast to be found: there is little around it."""
+
+
+def exhaustive(court: Court, base: Candidate) -> bool:
+    """Return whether hiding every outline of the class hides all of it: nothing is left out, nor might pass for it."""
+    tile, name = court.tile, base.class_name
+    members, rivals = court.table.members(name), court.table.rivals[name]
+    unclear = {one.class_name for one in tile.ignore_regions} & (members | rivals | {ALL_CLASSES})
+    unclear |= (tile.cut | tile.slivers | tile.scene.undecidable) & (members | rivals)
+    return name in tile.scene.complete and not unclear and not any(i.class_name in rivals for i in tile.instances)
+
+
+def resolvable(court: Court, base: Candidate) -> bool:
+    """Return whether an instance of ordinary size would show: else its absence is a matter of sampling."""
+    nominal = nominal_px(court, base)
+    return base.answer == "yes" or nominal is None or nominal[0] > COARSE
+
+
+def nominal_px(court: Court, base: Candidate) -> tuple[float, float] | None:
+    """Return (minor, major) side of an ordinary instance in pixels, None where the sampling is not known."""
+    gsd = court.tile.scene.gsd_m
+    minor, major = court.table.by_name[base.class_name].metres
+    return (minor / gsd, major / gsd) if gsd else None
+
+
+def targets_of(court: Court, base: Candidate) -> tuple[Target, ...]:
+    """Return all outlines that bear on a "yes", or the asked region of a "no", tile pixels."""
+    if base.answer == "no":
+        return as_targets([region(court.tile, base.scope)])
+    return as_targets([one.polygon for one in court.evidence(base.class_name, base.scope)])
+
+
+def stands_out(pixels: U8, court: Court, base: Candidate, gate: GateConfig) -> str:
+    """Return why the clean image does not show what a "yes" rests on; "" when it does, and for every "no".
+
+    One instance that the annotation alone would settle it by has to pass; a large one passes without contrast.
+    """
+    if base.answer == "no":
+        return ""
+    measured = measure(pixels, pixels, targets_of(court, base), contrast=True)
+    least, large = court.limits.min_minor_px, FILLS * min(court.tile.width, court.tile.height)
+    rows = _rows(measured)
+    sharp = [
+        row
+        for one, row in zip(court.evidence(base.class_name, base.scope), rows, strict=True)
+        if not one.difficult and one.sides[0] >= least
+    ]
+    clean = [row for row in sharp if row["sat_fraction"] <= gate.max_saturated]
+    if not clean:
+        return f"no instance is large and unsaturated enough (at least {least:g} px, at most {gate.max_saturated:g})"
+    if any(r["n_eff"] >= large or r["scan_z"] >= gate.min_z or r["cnr"] >= gate.min_cnr for r in clean):
+        return ""
+    best = max(clean, key=lambda row: row["scan_z"])
+    return f"the best instance has scan_z {best['scan_z']:.1f} and cnr {best['cnr']:.1f} on the clean image"
+
+
+def _rows(measured: Measurement) -> list[dict[str, float]]:
+    """The fields that the gate looks at, by instance; undefined contrast counts as none."""
+    names = ("n_eff", "sat_fraction", "scan_z", "cnr")
+    columns = [[value or 0.0 for value in measured.per_instance[name]] for name in names]
+    return [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]

@@ -1,0 +1,155 @@
+"""Which image levers fit a base question, as far as geometry alone can tell: no pixel is touched."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from georefusal_build.asking import Court
+from georefusal_build.build_config import BuildConfig
+from georefusal_build.evidence import exhaustive, nominal_px, targets_of
+from georefusal_build.jobs import Job, Partner
+from georefusal_build.levers import Family, Variant
+from georefusal_build.levers.granularity import MORE_STEPS, NEED, STEPS
+from georefusal_build.questions import Candidate, Kind
+from georefusal_build.streams import Stream, derive_key
+from georefusal_task.core.records import Intensity
+
+Pick = tuple[Candidate, Kind | None]
+
+LOW, MEDIUM, HIGH = Intensity
+
+
+@dataclass(frozen=True)
+class _Fit:
+    """What a family needs of a base: pixels across, most of the frame covered, answers, traits of the class."""
+
+    minor: float
+    share: float
+    no_too: bool = False
+    compact: bool = False
+
+
+_FITS = {
+    "im_occlude": _Fit(16, 0.30, no_too=True),
+    "im_redact": _Fit(12, 0.30, no_too=True),
+    "im_saturate": _Fit(12, 0.25),
+    "im_truncate": _Fit(12, 0.45, no_too=True),
+    "im_channel": _Fit(16, 1.0, no_too=True),
+    "im_bury": _Fit(4, 0.25, compact=True),
+    "gm_decimate": _Fit(16, 1.0, no_too=True, compact=True),
+}
+"""Preconditions of the design that can be read off outlines; the lever itself checks the exact ones."""
+
+
+class ImageJobs:
+    """The jobs that image levers offer on the bases of one tile."""
+
+    def __init__(self, court: Court, config: BuildConfig) -> None:
+        self.court, self.config = court, config
+        self._complete: dict[str, bool] = {}
+
+    def of(self, family: Family, picks: Sequence[Pick]) -> Iterator[Job]:
+        """Yield at most one job for each intensity of a family on each base. picks: all bases of the tile."""
+        variants, stream = self.variants(family), Stream(derive_key(self.config.seed, self.court.tile.id, family.name))
+        fit = [pick for pick in picks if self.fits(family, pick[0])] if variants else []
+        if family.name == "im_channel":
+            yield from _crossed(family, fit, [v.name for v in variants], stream)
+            return
+        whole, placed = ([v.name for v in variants if v.paired is paired] for paired in (True, False))
+        by_pair = bool(whole) and (not placed or stream.uniform() < 0.5)
+        paired = list(self._pairs(family, fit, stream.choice(whole), stream)) if by_pair else []
+        yield from paired
+        taken = {job.base.id for job in paired}
+        for base, kind in fit:
+            order = stream.shuffled(placed or whole)
+            if base.id in taken or not (placed or self.config.levers.pairing == "prefer"):
+                continue
+            for intensity in Intensity:
+                if family.name != "gm_decimate" or self._step(base, intensity, (*STEPS, *MORE_STEPS)):
+                    yield Job(base, _lever(family, intensity), kind, tuple(order if placed else order[:1]))
+
+    def _pairs(self, family: Family, fit: Sequence[Pick], variant: str, stream: Stream) -> Iterator[Job]:
+        """Yield both jobs of pairs of classes, each base in one pair: a strong one for LOW, a weak one to refuse."""
+        free = stream.shuffled(fit)
+        while free:
+            low = free.pop()
+            for refuse in free:
+                intensity, steps = stream.choice((MEDIUM, HIGH)), stream.shuffled(STEPS)
+                step = self._shared_step(low[0], refuse[0], intensity, steps) if family.name == "gm_decimate" else None
+                if refuse[0].class_name == low[0].class_name or (family.name == "gm_decimate" and step is None):
+                    continue
+                free.remove(refuse)
+                halves = (low, _lever(family, LOW)), (refuse, _lever(family, intensity))
+                for (mine, lever), (other, other_lever) in (halves, halves[::-1]):
+                    partner = Partner(other[0], other_lever)
+                    yield Job(mine[0], lever, mine[1], (variant,), step=step, partner=partner)
+                break
+
+    def _shared_step(
+        self, low: Candidate, refuse: Candidate, intensity: Intensity, steps: Sequence[float]
+    ) -> float | None:
+        shared = (s for s in steps if self._step(low, LOW, (s,)) and self._step(refuse, intensity, (s,)))
+        return next(shared, None)
+
+    def _step(self, base: Candidate, intensity: Intensity, steps: Sequence[float]) -> float | None:
+        """Return the first decimation that brings the base's class into the band of an intensity."""
+        nominal = nominal_px(self.court, base)
+        size = nominal[0] if base.answer == "no" and nominal else max(t.minor for t in targets_of(self.court, base))
+        least, most = NEED[intensity]
+        if intensity is LOW:
+            return next((step for step in steps if size / step >= least), None)
+        return next((step for step in steps if size >= NEED[LOW][0] and least < size / step <= most), None)
+
+    def variants(self, family: Family) -> list[Variant]:
+        """Return the variants that the configuration allows for this modality."""
+        modality, levers = self.court.tile.scene.modality, self.config.levers
+        named = levers.variants.get(family.name)
+        return [
+            one
+            for one in family.variants
+            if modality in one.modalities
+            and (one.name in named if named is not None else levers.experimental or not one.experimental)
+        ]
+
+    def fits(self, family: Family, base: Candidate) -> bool:
+        """Return whether the outlines meet the preconditions of a family."""
+        fit, tile = _FITS[family.name], self.court.tile
+        entry = self.court.table.by_name[base.class_name]
+        if fit.compact and not entry.compact:
+            return False
+        if base.answer == "no":
+            local = base.scope != "whole" or family.name in ("im_channel", "gm_decimate")
+            return fit.no_too and local and nominal_px(self.court, base) is not None
+        if not self.complete(base):
+            return False
+        targets = targets_of(self.court, base)
+        covered = sum(one.area for one in self.court.evidence(base.class_name, base.scope))
+        return max(t.minor for t in targets) >= fit.minor and covered <= fit.share * tile.width * tile.height
+
+    def complete(self, base: Candidate) -> bool:
+        """Return whether all instances of the class are known."""
+        if base.class_name not in self._complete:
+            self._complete[base.class_name] = exhaustive(self.court, base)
+        return self._complete[base.class_name]
+
+
+def _crossed(family: Family, fit: Sequence[Pick], variants: Sequence[str], stream: Stream) -> Iterator[Job]:
+    """Yield jobs of the crossing {colour, plain} x {full, reduced}: one cell is a refusal, each base has one or two.
+
+    Whether a base takes part as a question about a colour or as a plain one is drawn.
+    """
+    bands = stream.shuffled([name for name in variants if name != "pan"])
+    for base, kind in fit:
+        if base.scope != "whole":
+            continue
+        order = tuple(stream.shuffled(variants))
+        if base.answer == "yes" and stream.uniform() < 0.6:
+            yield Job(base, _lever(family, LOW), kind, order, cell=("colour", stream.choice((0, 0, 1))))
+            for intensity, names in ((MEDIUM, tuple(bands)), (HIGH, tuple(n for n in variants if n == "pan"))):
+                if names:
+                    yield Job(base, _lever(family, intensity), kind, names, cell=("colour", 1))
+        else:
+            yield Job(base, _lever(family, LOW), kind, order, cell=("plain", stream.choice((0, 1))))
+
+
+def _lever(family: Family, intensity: Intensity) -> str:
+    return f"{family.name}_{intensity.lower()}"
