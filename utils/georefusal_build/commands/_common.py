@@ -1,15 +1,22 @@
 """What the commands of the workshop share."""
 
 import functools
-from collections.abc import Callable
-from typing import Any, TypeVar
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from georefusal_task.commands._common import reports_errors
 from georefusal_task.core.errors import ConfigError
 
+if TYPE_CHECKING:
+    from georefusal_build.line import Build
+    from georefusal_build.sources import ReadReport
+
 _F = TypeVar("_F", bound=Callable[..., Any])
 _EXTRA = {"cv2", "ijson", "shapely", "yaml"}
 """Modules that come with the extra `build`."""
+_SHOWN = 10
 
 
 def build_command(command: _F) -> _F:
@@ -25,3 +32,31 @@ def build_command(command: _F) -> _F:
             raise ConfigError("the workshop needs the extra `build`: pip install 'georefusal[build]'") from error
 
     return reports_errors(run)  # type: ignore[return-value]
+
+
+def print_skipped(report: "ReadReport") -> None:
+    """Say on stderr what the readers left out."""
+    for problem in report.problems[:_SHOWN]:
+        print(f"warning: {problem}", file=sys.stderr)
+    if report.counts:
+        print(f"warning: {report.summary()}", file=sys.stderr)
+
+
+def make_with_progress(build: "Build", workers: int, shard_size: int) -> None:
+    """Make what is left, with a bar on stderr where somebody is looking."""
+    from tqdm import tqdm
+
+    with tqdm(total=len(build.jobs), unit="job", disable=None) as bar:
+        build.make(workers, shard_size, bar.update)
+
+
+def print_summary(summary: Mapping[str, Any], out: Path) -> None:
+    """Print the yield: what was made, by lever, and why the rest was not."""
+    print(f"{'lever':24}{'items':>7}{'rejects':>9}  because")
+    for lever, row in summary["levers"].items():
+        because = ", ".join(f"{count} {reason}" for reason, count in row["rejects"].items())
+        print(f"{lever:24}{row['items']:7}{sum(row['rejects'].values()):9}  {because}")
+    print(f"\n{summary['items']} items, {summary['rejects']} rejects (rejects.jsonl says why, one by one)")
+    for name in ("sets", "verdicts", "reasons"):
+        print(f"{name:10}" + ", ".join(f"{key} {count}" for key, count in summary[name].items()))
+    print(f"{out}: every row unreviewed; evaluate with GEOREFUSAL_DATA={out} lmms-eval --tasks georefusalbench ...")

@@ -1,0 +1,74 @@
+"""The build line: a configuration opened, planned, run and assembled; the commands are thin over this."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from georefusal_build.assemble import assemble
+from georefusal_build.build_config import BuildConfig, load_config
+from georefusal_build.context import Context, open_context
+from georefusal_build.jobs import Job, read_jobs
+from georefusal_build.making import make
+from georefusal_build.plan import make_plan
+from georefusal_build.run import Progress, run_jobs
+from georefusal_task import __version__
+
+LIBRARIES = ("numpy", "opencv-python-headless", "pillow", "scipy", "shapely")
+"""Whose versions can change a pixel or a label."""
+
+
+@dataclass(frozen=True)
+class Build:
+    """A configuration with its sources opened and its jobs planned."""
+
+    config: BuildConfig
+    context: Context
+    jobs: Sequence[Job]
+    out: Path
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """What is built and by which versions; what has another identity is another build."""
+        listed = "".join(json.dumps(job.to_json(), sort_keys=True) + "\n" for job in self.jobs)
+        return {
+            "name": self.config.name,
+            "version": self.config.version,
+            "config": self.config.digest,
+            "plan": hashlib.sha256(listed.encode()).hexdigest(),
+            "georefusal": __version__,
+            **{name: version(name) for name in LIBRARIES},
+        }
+
+    def make(self, workers: int, shard_size: int, progress: Progress) -> None:
+        """Make every job that is not stored yet; see `run_jobs`."""
+        run_jobs(
+            self.jobs,
+            partial(make, context=self.context),
+            self.out,
+            identity=self.identity,
+            workers=workers,
+            shard_size=shard_size,
+            progress=progress,
+        )
+
+    def assemble(self) -> dict[str, Any]:
+        """Write the finished set and return the summary; see `assemble`."""
+        return assemble(self.jobs, self.out, identity=self.identity, salt=self.config.salt)
+
+
+def open_build(config_path: Path, out: Path, plan_path: Path | None = None) -> Build:
+    """Return the build of a configuration. plan_path: a plan made before; without one it is planned here.
+
+    Raises:
+        ConfigError: the configuration or its sources do not fit.
+        DataError: the plan cannot be read.
+    """
+    config = load_config(config_path)
+    context = open_context(config)
+    jobs = read_jobs(plan_path) if plan_path else make_plan(config, context).jobs
+    return Build(config, context, jobs, out)
