@@ -23,6 +23,17 @@ Row = dict[str, Any]
 
 TABLES = ("cases", "labels", "provenance")
 SUMS = "SHA256SUMS"
+REPORTS = (
+    "build.json",
+    "summary.json",
+    "rejects.jsonl",
+    "consensus.json",
+    "consensus.jsonl",
+    "CONSENSUS.md",
+    "review.json",
+    "REVIEW.md",
+)
+"""What a set carries beside its tables until it is released."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +109,11 @@ def write_set(out: Path, items: Iterable[SetItem], *, files: Mapping[str, str] |
         write_text(part / path, text)
     write_sums(part)
     part.replace(out)
+
+
+def side_files(folder: Path) -> dict[str, str]:
+    """Return name -> text of the reports that earlier steps left in a set; every step hands them on to the next."""
+    return {name: (folder / name).read_text(encoding="utf-8") for name in REPORTS if (folder / name).is_file()}
 
 
 def table_row(item: SetItem) -> dict[str, Row]:

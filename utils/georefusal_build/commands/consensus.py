@@ -48,7 +48,7 @@ def consensus(
     verifiers = read_verifiers(image, informed or [], {item.id for item in items})
     needed = Needed(minimum, minimum_nonfactual)
     decisions = decide_all(items, verifiers, needed)
-    write_consensus(out, decisions, verifiers, needed)
+    write_consensus(data, out, decisions, verifiers, needed)
     for outcome in Outcome:
         print(f"{outcome}: {sum(one.outcome is outcome for one in decisions)} of {len(decisions)}")
     print(f"report: {out / 'CONSENSUS.md'}")

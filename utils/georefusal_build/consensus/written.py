@@ -10,13 +10,15 @@ from georefusal_build.consensus.page import markdown
 from georefusal_build.consensus.rates import confusion, fleiss, left_out, pairs, pass_rates, yields
 from georefusal_build.consensus.rules import Decision, Needed, Outcome
 from georefusal_build.consensus.votes import Verifier
-from georefusal_build.layout import SetItem, json_line, write_set
+from georefusal_build.layout import SetItem, json_line, side_files, write_set
 
 STATUS = {Outcome.ACCEPTED: "verified", Outcome.CONTESTED: "contested", Outcome.INCOMPLETE: "unreviewed"}
 """What a candidate that stays is marked as."""
 
 
-def write_consensus(out: Path, decisions: Sequence[Decision], verifiers: Sequence[Verifier], needed: Needed) -> None:
+def write_consensus(
+    source: Path, out: Path, decisions: Sequence[Decision], verifiers: Sequence[Verifier], needed: Needed
+) -> None:
     """Write the set of the candidates that stay, with their votes, and beside it `consensus.jsonl`, `.json` and `.md`.
 
     A rejected candidate leaves its id and votes in `consensus.jsonl`, for study, and no image.
@@ -25,7 +27,7 @@ def write_consensus(out: Path, decisions: Sequence[Decision], verifiers: Sequenc
         ConfigError: `out` exists.
     """
     report = summary(decisions, verifiers, needed)
-    files = {
+    files = side_files(source) | {
         "consensus.jsonl": "".join(json_line(_decision(one)) for one in sorted(decisions, key=lambda d: d.item.id)),
         "consensus.json": json.dumps(report, indent=2, ensure_ascii=False) + "\n",
         "CONSENSUS.md": markdown(report),
