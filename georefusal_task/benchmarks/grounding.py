@@ -12,7 +12,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, compress
 from typing import Any
 
 import numpy as np
@@ -27,9 +27,9 @@ from georefusal_task.benchmarks.grounding_records import (
     Question,
     QuestionType,
 )
-from georefusal_task.benchmarks.grounding_scores import TIGHT, centre, columns, supported, within
+from georefusal_task.benchmarks.grounding_scores import TIGHT, columns, supported, within
 from georefusal_task.benchmarks.summary import SMALL, Summary, scalar
-from georefusal_task.core.boxes import covered, match_count, union_area
+from georefusal_task.core.boxes import Regions, covered, match_count, union_area
 from georefusal_task.core.errors import DataError
 from georefusal_task.core.frames import Points
 from georefusal_task.core.sampling import Sample
@@ -84,13 +84,13 @@ def score_one(question: Question, gold: Gold, reply: GroundingReply) -> Groundin
     """
     size = question.width, question.height
     per_class = [gold.instances.get(name, ()) for name in question.classes]
-    instances = list(chain.from_iterable(per_class))
-    hit = covered(np.array([centre(points) for points in instances]).reshape(-1, 2), reply.regions)
+    instances, regions = Regions.of(list(chain.from_iterable(per_class))), Regions.of(reply.regions)
+    hit = covered(instances.centres, regions)
     ends = np.cumsum([len(some) for some in per_class])
     counts = tuple(int(part.sum()) for part in np.split(hit, ends[:-1]))
     answer = _valid(question.type, reply.answer)
     support = supported(question.type, answer, counts)
-    area = union_area(reply.regions, *size)
+    area = union_area(regions, *size)
     return GroundingRow(
         id=question.id,
         image_id=question.image_id,
@@ -99,11 +99,11 @@ def score_one(question: Question, gold: Gold, reply: GroundingReply) -> Groundin
         answer=answer,
         right=answer == _true(question, gold),
         support=support,
-        tight=support and _tight(area, [points for points, on in zip(instances, hit, strict=True) if on], size),
+        tight=support and _tight(area, list(compress(instances.points, hit)), size),
         covered=counts,
         annotated=tuple(len(some) for some in per_class),
         predicted=len(reply.regions),
-        matched=match_count(reply.regions, instances),
+        matched=match_count(regions, instances),
         area_share=area / (question.width * question.height),
         flags=dict(reply.flags),
         frame=reply.frame,

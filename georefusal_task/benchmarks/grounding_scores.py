@@ -6,7 +6,6 @@ from operator import gt, lt
 import numpy as np
 
 from georefusal_task.benchmarks.grounding_records import Answer, GroundingRow, QuestionType
-from georefusal_task.core.frames import Points
 from georefusal_task.core.sampling import Ratio
 from georefusal_task.core.stats import Floats, Ints
 
@@ -37,16 +36,6 @@ def supported(kind: QuestionType, answer: Answer, covered: Sequence[int]) -> boo
     if kind is QuestionType.COUNTING:
         return covered[0] == answer
     return _CLAIMS[kind](*covered) == (answer == "yes")
-
-
-def centre(points: Points) -> tuple[float, float]:
-    """Return the centre of the box around a polygon; of a rectangle, turned or not, its own.
-
-    >>> centre(((0, 0), (4, 0), (4, 2), (0, 2)))
-    (2.0, 1.0)
-    """
-    xs, ys = zip(*points, strict=True)
-    return (min(xs) + max(xs)) / 2, (min(ys) + max(ys)) / 2
 
 
 def columns(rows: Sequence[GroundingRow]) -> dict[str, Ratio]:
