@@ -30,7 +30,7 @@ def about(where: Tile, name: str, pixels: Any = None) -> Situation:
     assert answer is not None
     base = Candidate(where.scene.id, "fair1m", (0, 0, SIZE, SIZE), name, "whole", answer)
     pixels = picture(where.scene.modality) if pixels is None else pixels
-    return Situation(base, court, census(), question_bank(MASTER), pixels=pixels)
+    return Situation(base, court, census(), question_bank(MASTER), pixels=pixels, even=False)
 
 
 def tries(lever_id: str, one: Situation, count: int = 12) -> list[Any]:

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from support.asked import INTENSITIES, MASTER, items, picture, situation, situations, town
 from support.question_checks import CHECKS, TOWNS, check_premises, labelled
 
-from georefusal_build.ask import Asked, ask, judge, measure_question, question_bank
+from georefusal_build.ask import Asked, ask, judge, question_bank
 from georefusal_build.bands import BANDS, decide
 from georefusal_build.bands_questions import QUESTION_BANDS
 from georefusal_build.geometry import SURE, Finding
 from georefusal_build.levers import QUESTION_FAMILIES, QuestionFamily, find_question
-from georefusal_build.levers.asked import Draft, Situation
+from georefusal_build.levers.asked import Draft, Situation, measure_question
 from georefusal_build.outcomes import Reason
 from georefusal_task.core.errors import ConfigError
 from georefusal_task.core.records import Intensity

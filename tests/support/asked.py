@@ -13,6 +13,8 @@ from georefusal_build.asking import Court
 from georefusal_build.census import Census
 from georefusal_build.classes import ClassTable
 from georefusal_build.levers.asked import Situation
+from georefusal_build.levers.premises import Claimed, claims
+from georefusal_build.question_tables import Claim
 from georefusal_build.questions import Candidate
 from georefusal_build.scenes import Instance, Scene, Tile
 from georefusal_build.streams import Stream
@@ -47,13 +49,13 @@ def oblong(name: str, x: float, y: float, minor: float, major: float, degrees: f
 
 
 def town(number: int, modality: str = "optical", *, gsd_m: float | None = 0.6) -> Tile:
-    """Return a tile with up to 14 objects of up to five classes at seeded places."""
+    """Return a tile with objects of up to five classes at seeded places."""
     stream = Stream(1000 + number)
     names = stream.shuffled(sorted(SIZES))[: 2 + int(stream.uniform() * 4)]
     instances: list[Instance] = []
     for name in names:
         home = (stream.choice((0.0, 0.5)), stream.choice((0.0, 0.5))) if stream.uniform() < 0.6 else None
-        for _ in range(1 + int(stream.uniform() * 4)):
+        for _ in range(stream.choice((1, 1, 2, 2, 3, 3, 4, 4, 6, 9))):
             grown = 1 + 1.5 * stream.uniform()
             minor, major = (side * grown for side in SIZES[name])
             low, room = ((0.1, 0.1), 0.8) if home is None else ((home[0] + 0.12, home[1] + 0.12), 0.26)
@@ -80,17 +82,28 @@ def census() -> Census:
     for _ in range(6):
         counts.add("fair1m", {"stadium"})
     for number in range(60):
-        counts.add("fair1m", {one.class_name for one in town(number).instances})
+        counts.add("fair1m", [one.class_name for one in town(number).instances], kind_of(number))
     return counts
 
 
+def kind_of(number: int) -> str:
+    """Return what kind of picture a town's is: radar and grey-scale ones are a fifth each."""
+    return {3: "grey", 4: "radar"}.get(number % 5, "colour")
+
+
+def modality_of(number: int) -> str:
+    """Return "sar" for radar pictures, else "optical"."""
+    return "sar" if kind_of(number) == "radar" else "optical"
+
+
 @cache
-def picture(modality: str) -> np.ndarray:
-    """Return a bright, colourful image, or a grey one."""
+def picture(kind: str) -> np.ndarray:
+    """Return a bright, colourful image, a grey one of three bands ("grey") or of one."""
     noise = Stream(3).uniform((SIZE // 8, SIZE // 8, 3))
     coarse = 60 + noise * np.array([120.0, 90.0, 60.0])
     pixels = np.kron(coarse, np.ones((8, 8, 1))).astype(np.uint8)
-    return pixels if modality == "optical" else np.ascontiguousarray(pixels[..., 0])
+    bands = {"colour": pixels, "optical": pixels, "grey": pixels[..., :1].repeat(3, axis=2)}
+    return bands[kind] if kind in bands else np.ascontiguousarray(pixels[..., 0])
 
 
 def situation(tile: Tile, name: str, *, with_pixels: bool = True, **bank: Any) -> Situation | None:
@@ -101,8 +114,17 @@ def situation(tile: Tile, name: str, *, with_pixels: bool = True, **bank: Any) -
         return None
     window = (tile.x, tile.y, tile.width, tile.height)
     base = Candidate(tile.scene.id, tile.scene.source, window, name, "whole", answer)
-    pixels = picture(tile.scene.modality) if with_pixels else None
-    return Situation(base, court, census(), question_bank(MASTER, **bank), pixels=pixels)
+    kind = kind_of(int(tile.scene.id.partition("/")[2]))
+    pixels = picture(kind) if with_pixels else None
+    found = Situation(base, court, census(), question_bank(MASTER, **bank), pixels=pixels)
+    if with_pixels:
+        found.__dict__["claims"] = _claims(kind)  # the same for all pictures of a kind, and slow to work out
+    return found
+
+
+@cache
+def _claims(kind: str) -> dict[Claim, Claimed]:
+    return claims(picture(kind), "sar" if kind == "radar" else "optical")
 
 
 @cache
@@ -111,7 +133,7 @@ def situations(count: int = 60) -> tuple[Situation, ...]:
 
     def all_of() -> Iterator[Situation]:
         for number in range(count):
-            tile = town(number, "sar" if number % 5 == 4 else "optical")
+            tile = town(number, modality_of(number))
             here = sorted({one.class_name for one in tile.instances})
             for name in (*here[:3], "stadium"):
                 found = situation(tile, name)

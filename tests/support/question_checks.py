@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable
 
 from support import painted
-from support.asked import INTENSITIES, MASTER, items
+from support.asked import INTENSITIES, MASTER, items, kind_of
 
 from georefusal_build.anchors import Measurement
 from georefusal_build.ask import Asked, answer_of, judge, question_bank
@@ -124,11 +124,11 @@ def premise(family: str, one: Situation, got: Asked) -> bool:
 
 
 def looks_like(name: str, one: Situation) -> bool:
-    """The picture of the towns is known: by day, clear, from above, in colour where it is optical."""
-    optical = one.tile.scene.modality == "optical"
-    true = {"view from overhead"}
-    true |= {"colour optical image", "daylight image", "cloud-free image"} if optical else {"radar image"}
-    return name in true
+    """The picture of the towns is known: from above, and by day and clear where it is optical."""
+    kind = kind_of(int(one.tile.scene.id.partition("/")[2]))
+    true = {"radar": {"radar image"}, "grey": {"grey-scale optical image"}, "colour": {"colour optical image"}}[kind]
+    true |= set() if kind == "radar" else {"daylight image", "cloud-free image"}
+    return name in true | {"view from overhead"}
 
 
 def check_readings(family: QuestionFamily) -> None:

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from georefusal_build.anchors import Measurement, Value
+from georefusal_build.anchors import Measurement
 from georefusal_build.arrays import U8
 from georefusal_build.asking import Answer
 from georefusal_build.bands import decide
 from georefusal_build.levers import find_question
-from georefusal_build.levers.asked import Draft, QuestionFamily, Situation
+from georefusal_build.levers.asked import Draft, QuestionFamily, Situation, measure_question
 from georefusal_build.levers.granularity import decimate
 from georefusal_build.levers.registry import Subject
 from georefusal_build.outcomes import Json, NotApplicable, Reason
@@ -86,18 +86,6 @@ def ask(lever_id: str, situation: Situation, master: int, *, attempt: int = 0) -
     if kept is None:
         return NotApplicable(lever_id, Reason.NO_MATCH, f"nothing in {situation.tile.id} fits what {lever_id} says")
     return kept[0] if kept[0].verdict is None else _with_image(*kept, situation, master, attempt)
-
-
-def measure_question(draft: Draft) -> Measurement:
-    """Return the measurement of a draft: its readings and figures as numbers."""
-    truths = [float(one.truth) for one in draft.readings]
-    columns: dict[str, list[Value]] = {
-        "reading": [*truths],
-        "reading_margin": [one.margin for one in draft.readings],
-        **{name: [*values] for name, values in draft.columns.items()},
-    }
-    figures: dict[str, Value] = {"n_readings": float(len(truths)), "differ": float(len({*truths}) > 1)}
-    return Measurement(columns, {**figures, **draft.figures})
 
 
 def standing(measurement: Measurement) -> frozenset[Verdict]:

@@ -10,8 +10,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
+from georefusal_build.anchors import Measurement, Value
 from georefusal_build.arrays import U8
 from georefusal_build.asking import Court
+from georefusal_build.bands import decide
 from georefusal_build.census import Census
 from georefusal_build.classes import ClassTable, Noun, ObjectClass
 from georefusal_build.geometry import Finding, Frame
@@ -21,7 +23,7 @@ from georefusal_build.outcomes import Json
 from georefusal_build.question_tables import Claim, Tables, load_tables
 from georefusal_build.questions import Candidate
 from georefusal_build.scenes import ALL_CLASSES, Instance, Modality, Tile
-from georefusal_build.streams import Stream
+from georefusal_build.streams import Stream, derive_key
 from georefusal_build.templates import Bank
 from georefusal_task.core.errors import ConfigError
 from georefusal_task.core.records import Intensity, lever_family
@@ -32,12 +34,17 @@ Trait = Literal["any", "mobile", "owned"]
 BOTH: tuple[Modality, ...] = ("optical", "sar")
 """Modalities of a variant that has no need of either in particular."""
 
+SELDOM = 0.01
+"""Share of the bases on which a family may say what tells its label, so that no variant is lost altogether."""
+
 
 @dataclass(frozen=True)
 class Situation:
     """What a question lever knows: the base question, the court over its tile, the source's census, and the words.
 
     pixels: the clean tile, uint8 (H, W) or (H, W, 3); None where it was not read, and what needs it is not asked.
+    even: take for granted only what could have been said with the other label, so that words alone do not tell it;
+    without, whatever fits this tile.
     """
 
     base: Candidate
@@ -46,6 +53,7 @@ class Situation:
     bank: Bank
     tables: Tables = field(default_factory=load_tables)
     pixels: U8 | None = None
+    even: bool = True
     _counts: dict[str, tuple[Instance, ...] | None] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
@@ -120,6 +128,14 @@ class Situation:
         apart = (name for name in names if not self.table.members(name) & related)
         return [name for name in apart if known(name) is not None]
 
+    def lot(self, purpose: str) -> Stream:
+        """Return draws that depend on the base alone: what they bar stays barred whatever the attempt and the label."""
+        return Stream(derive_key(0, self.base.id, purpose))
+
+    def loose(self, family: str) -> bool:
+        """Return whether a family may say here what tells its label."""
+        return not self.even or self.lot(f"{family}|seldom").uniform() < SELDOM
+
     def noun(self, name: str, stream: Stream) -> Noun:
         """Return one of the names of a class, drawn by the stream."""
         return stream.choice(self.table.by_name[name].nouns)
@@ -144,6 +160,24 @@ class Draft:
     params: Mapping[str, Json] = field(default_factory=dict)
     to_confirm: tuple[str, ...] = ()
     step: float | None = None
+
+
+def measure_question(draft: Draft) -> Measurement:
+    """Return the measurement of a draft: its readings and figures as numbers."""
+    truths = [float(one.truth) for one in draft.readings]
+    columns: dict[str, list[Value]] = {
+        "reading": [*truths],
+        "reading_margin": [one.margin for one in draft.readings],
+        **{name: [*values] for name, values in draft.columns.items()},
+    }
+    figures: dict[str, Value] = {"n_readings": float(len(truths)), "differ": float(len({*truths}) > 1)}
+    return Measurement(columns, {**figures, **draft.figures})
+
+
+def fits(lever_id: str, draft: Draft, situation: Situation) -> bool:
+    """Return whether a draft lies in the band of a lever."""
+    tags = draft.tags | {situation.base.answer, situation.tile.scene.modality}
+    return isinstance(decide(lever_id, measure_question(draft), tags), Verdict)
 
 
 Pose = Callable[[Situation, Stream, Intensity], Iterator[Draft]]

@@ -2,17 +2,18 @@
 
 LOW, MEDIUM and HIGH share every wording; what is taken for granted is true at LOW and false at MEDIUM and HIGH. At LOW
 it must be strictly true: any false presupposition, however small, outranks every other verdict.
+What is said is drawn so that the words do not tell which of the two it is: see `twins`.
 """
 
-import math
 from collections.abc import Iterator, Mapping
-from itertools import product
+from itertools import permutations, product
 
 from georefusal_build import geometry as geo
 from georefusal_build.asking import QUARTERS
 from georefusal_build.levers.asked import BOTH, Draft, Situation, capitalised, question_lever, wordings
 from georefusal_build.levers.premises import ATTRIBUTES, RELATIONS, Claimed, Look
 from georefusal_build.levers.registry import Variant
+from georefusal_build.levers.twins import MOST, aimed, both_ways, grossness, mistaken, swapped, thought_of
 from georefusal_build.outcomes import Json
 from georefusal_build.streams import Stream
 from georefusal_task.core.records import Intensity
@@ -21,14 +22,7 @@ from georefusal_task.core.verdicts import Verdict
 NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 """Number words from 2 on."""
 
-COUNTED = {Intensity.LOW: range(2, 13), Intensity.MEDIUM: range(2, 7), Intensity.HIGH: range(2, 7)}
-"""How many objects there are where a number is taken for granted; up to twelve where it is the right one, or large
-numbers would be wrong ones only."""
-
-BOTH_WAYS = frozenset({"colour", "grey", "radar"})
-"""Claims about a picture that are true of some sources and false of others; the others depend on no image."""
-
-LOW, MEDIUM, HIGH = Intensity
+LOW = Intensity.LOW
 
 
 class _Asking:
@@ -64,26 +58,10 @@ class _Asking:
         )
 
     def classes(self, stream: Stream, count: int) -> list[str]:
-        """Return classes that occur so often here, in a drawn order that favours those common in the source."""
+        """Return classes that occur so often here, in a drawn order."""
         situation = self.situation
         names = situation.partners(situation.asked.name)
-        found = [name for name in names if len(situation.counted(name) or ()) == count]
-        return favoured(found, situation, stream)
-
-
-def favoured(names: list[str], situation: Situation, stream: Stream) -> list[str]:
-    """Return the names in an order drawn by how often each occurs in the source.
-
-    A class that is there and one that is not are then named equally often over a source.
-    Source: weighted order by exponential keys (Efraimidis and Spirakis 2006).
-    """
-    source, drawn = situation.tile.scene.source, stream.uniform((len(situation.table.classes),))
-    place = {one.name: i for i, one in enumerate(situation.table.classes)}
-
-    def key(name: str) -> float:
-        return -math.log(1 - drawn[place[name]]) / max(situation.census.popularity(source, name), 0.5)
-
-    return sorted(names, key=lambda name: (key(name), name))
+        return stream.shuffled([name for name in names if len(situation.counted(name) or ()) == count])
 
 
 @question_lever(
@@ -101,10 +79,11 @@ def entity(situation: Situation, stream: Stream, intensity: Intensity) -> Iterat
     existing = _Asking("fp_entity/existing", situation, stream, intensity)
     single = definite.classes(stream, 1)  # decides on the wording for LOW, MEDIUM and HIGH alike
     asking, variant = (definite, "definite") if single else (existing, "existing")
-    ruled = favoured(situation.partners(situation.asked.name, counted=False), situation, stream)
-    there = single or [name for name in ruled if situation.ruled(name)]
+    ruled = stream.shuffled(situation.partners(situation.asked.name, counted=False))
     source = situation.tile.scene.source
-    absent = [n for n in ruled if not situation.ruled(n) and situation.census.popularity(source, n)]
+    there = single or [name for name in ruled if situation.ruled(name)]
+    there = [name for name in there if situation.census.popularity(source, name)]  # names that may be said falsely too
+    absent = thought_of(ruled, situation, stream, single=bool(single))
     for name in there if intensity is LOW else absent:
         noun = situation.table.by_name[name].nouns[0]
         company = situation.census.company(source, name, situation.court.present)
@@ -122,29 +101,24 @@ def entity(situation: Situation, stream: Stream, intensity: Intensity) -> Iterat
 def count(situation: Situation, stream: Stream, intensity: Intensity) -> Iterator[Draft]:
     """Takes a wrong number of objects for granted."""
     asking = _Asking("fp_count", situation, stream, intensity)
-    there = {name: situation.counted(name) or () for name in situation.partners(situation.asked.name)}
-    order = _numbers({len(found) for found in there.values()}, stream)
-    for name in favoured([n for n, found in there.items() if len(found) in COUNTED[intensity]], situation, stream):
+    aim = aimed("fp_count", situation, intensity)
+    counted = {name: situation.counted(name) or () for name in situation.partners(situation.asked.name)}
+    there = {name: found for name, found in counted.items() if len(found) > 1}
+    pairs = stream.shuffled([*permutations(there, 2)])  # a number that is right for one class and wrong for the other
+    pairs = [(a, b) for a, b in pairs if mistaken(len(there[a]), len(there[b]), aim)]
+    said = [(a, len(there[a if intensity is LOW else b])) for a, b in pairs]
+    if situation.loose("fp_count"):
+        said += product(there, stream.shuffled(range(2, MOST + 1)))
+    for name, number in said:
         found, noun = there[name], situation.table.by_name[name].nouns[0]
-        for number in order:
-            figures = {
-                "n_ref": float(len(found)),
-                "count_error": float(abs(number - len(found))),
-                "count_factor": max(number / len(found), len(found) / number),
-                "min_gap_px": geo.distinct_gap(found),
-            }
-            slots = noun.slots("A") | {"N": NUMBERS[number - 2]}
-            yield asking.draft("exact", slots, figures, true=number == len(found), premise=name, number=number)
-
-
-def _numbers(here: set[int], stream: Stream) -> list[int]:
-    """Return the numbers that can be named, in a drawn order: those of other classes here first, then small ones.
-
-    A number that is right for one class and wrong for another does not tell which it is.
-    """
-    drawn = stream.uniform((len(NUMBERS),))
-    keys = {n: -math.log(1 - drawn[n - 2]) * n * n for n in range(2, 2 + len(NUMBERS))}
-    return sorted(keys, key=lambda n: (n not in here, keys[n]))
+        figures = {
+            "n_ref": float(len(found)),
+            "count_error": float(abs(number - len(found))),
+            "count_factor": max(number / len(found), len(found) / number),
+            "min_gap_px": geo.distinct_gap(found),
+        }
+        slots = noun.slots("A") | {"N": NUMBERS[number - 2]}
+        yield asking.draft("exact", slots, figures, true=number == len(found), premise=name, number=number)
 
 
 @question_lever(
@@ -182,10 +156,10 @@ def place(situation: Situation, stream: Stream, intensity: Intensity) -> Iterato
 def attribute(situation: Situation, stream: Stream, intensity: Intensity) -> Iterator[Draft]:
     """Takes a wrong size, shape, direction or brightness for granted."""
     asking = _Asking("fp_attribute", situation, stream, intensity)
-    drawn = stream.uniform()
+    aim, drawn = aimed("fp_attribute", situation, intensity), stream.uniform()
     clauses = stream.shuffled(sorted(ATTRIBUTES))
     sides = stream.shuffled(("left", "right", "upper", "lower"))
-    names = favoured(situation.partners(situation.asked.name), situation, stream)
+    names = stream.shuffled(situation.partners(situation.asked.name))
     looks = {name: Look(situation.frame, situation.pixels, name in situation.tables.round) for name in names}
     drafts = []
     for clause, name in product(clauses, names):
@@ -194,7 +168,7 @@ def attribute(situation: Situation, stream: Stream, intensity: Intensity) -> Ite
             if claimed is not None:
                 slots = situation.table.by_name[name].nouns[0].slots("A") | {"side": side}
                 drafts.append(_stated(asking, "fp_attribute", clause, slots, claimed, drawn, name))
-    yield from _both_ways(drafts)
+    yield from both_ways("fp_attribute", drafts, situation, intensity, aim)
 
 
 @question_lever(
@@ -211,9 +185,9 @@ def attribute(situation: Situation, stream: Stream, intensity: Intensity) -> Ite
 def relation(situation: Situation, stream: Stream, intensity: Intensity) -> Iterator[Draft]:
     """Takes a wrong relation between two objects for granted."""
     asking = _Asking("fp_relation", situation, stream, intensity)
-    drawn = stream.uniform()
+    aim, drawn = aimed("fp_relation", situation, intensity), stream.uniform()
     clauses = stream.shuffled(sorted(RELATIONS))
-    names = favoured(situation.partners(situation.asked.name), situation, stream)
+    names = stream.shuffled(situation.partners(situation.asked.name))
     there = {name: found for name in names if (found := situation.counted(name))}
     pairs = [(a, d) for a in there for d in there if d in situation.partners(situation.asked.name, a)]
     drafts = []
@@ -223,7 +197,7 @@ def relation(situation: Situation, stream: Stream, intensity: Intensity) -> Iter
             slots = situation.table.by_name[name].nouns[0].slots("A")
             slots |= situation.table.by_name[other].nouns[0].slots("D")
             drafts.append(_stated(asking, "fp_relation", clause, slots, claimed, drawn, name, other))
-    yield from _both_ways(drafts)
+    yield from both_ways("fp_relation", drafts, situation, intensity, aim)
 
 
 @question_lever(
@@ -237,29 +211,21 @@ def relation(situation: Situation, stream: Stream, intensity: Intensity) -> Iter
 def capture(situation: Situation, stream: Stream, intensity: Intensity) -> Iterator[Draft]:
     """Takes a wrong sensor, time or kind of picture for granted."""
     asking = _Asking("fp_capture", situation, stream, intensity)
-    rarely = stream.uniform() < 0.2
-    pictures = stream.shuffled(situation.tables.pictures)
-    for picture in sorted(pictures, key=lambda one: not rarely and one.claim not in BOTH_WAYS):
+    aim = aimed("fp_capture", situation, intensity)
+    loose = situation.loose("fp_capture")
+    twin = swapped(situation)
+    for picture in stream.shuffled(situation.tables.pictures):
         claimed = situation.claims.get(picture.claim)
-        if claimed is not None:
-            slots = {"M": picture.name, "a_M": picture.a}
-            yield asking.draft(
-                claimed.variant,
-                slots,
-                claimed.figures,
-                true=claimed.true,
-                premise=picture.name,
-                to_confirm=claimed.to_confirm,
-            )
-
-
-def _both_ways(drafts: list[Draft]) -> list[Draft]:
-    """Return the drafts with those first whose clause holds of something here and not of something else.
-
-    The kind of clause then says little about whether it is true.
-    """
-    held = {true: {one.variant for one in drafts if one.figures["premise_true"] == true} for true in (0.0, 1.0)}
-    return sorted(drafts, key=lambda one: one.variant not in held[0.0] & held[1.0])
+        if claimed is None or not (loose or (twin and grossness(situation, twin) is aim and picture.claim in twin)):
+            continue
+        yield asking.draft(
+            claimed.variant,
+            {"M": picture.name, "a_M": picture.a},
+            claimed.figures,
+            true=claimed.true,
+            premise=picture.name,
+            to_confirm=claimed.to_confirm,
+        )
 
 
 def _stated(
