@@ -118,3 +118,153 @@ def _reviewers(text: str) -> list[str]:
     if len(set(names)) != len(names):
         raise ConfigError(f"a reviewer stands twice in {text!r}")
     return names
+
+
+@REVIEW.command("import")
+@build_command
+def import_(
+    votes: Annotated[list[Path], typer.Argument(metavar="VOTES...", help="Vote files of one bundle.")],
+    *,
+    key: Annotated[Path, typer.Option(metavar="FILE", help="The key of the bundle: BUNDLE.key.json.")],
+    data: DataOption,
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="REVIEW", help="File for the joined votes.")],
+) -> None:
+    """Check every vote, and join the votes to the items that they are about.
+
+    A line that was forged, changed, moved, doubled or belongs to another bundle is refused with its number. A last line
+    that was cut off in writing was never confirmed to anybody: it is left out, and said.
+    """
+    from georefusal_build.layout import json_line
+    from georefusal_build.review.bundle import read_key
+    from georefusal_build.review.joined import join, missing, read_all
+    from georefusal_task.commands._common import write_result
+    from georefusal_task.data import load
+
+    known = read_key(key)
+    files = read_all(votes, known)
+    for path, lines in files:
+        if lines.torn:
+            print(f"note: {path}: the last line is cut off and left out; it was never confirmed", file=sys.stderr)
+    joined = join(files, known, load(data))
+    write_result(output, "".join(json_line(one.model_dump(mode="json", by_alias=True)) for one in joined))
+    for name, count in missing(joined, known).items():
+        shown = len(known.ballot.orders[name])
+        print(f"{name}: {shown - count} of {shown} views have a vote")
+
+
+@REVIEW.command()
+@build_command
+def score(
+    review: ReviewArgument,
+    *,
+    data: DataOption,
+    json: Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Also write all figures here.")] = None,
+    replies: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Also write REVIEWER.jsonl per reviewer, as replies for `georefusal score`."),
+    ] = None,
+) -> None:
+    """Print how far the reviewers agree with each other, with themselves, with untouched images and with the labels.
+
+    Intervals are resampled over base images. With --replies each reviewer becomes a file of replies, which is scored
+    like a model's: the human row.
+    """
+    from json import dumps
+
+    from georefusal_build.layout import json_line, read_set
+    from georefusal_build.review.joined import by_reviewer, read_joined
+    from georefusal_build.review.lines import text
+    from georefusal_build.review.summary import summary
+    from georefusal_task.commands._common import write_result
+    from georefusal_task.data import load
+
+    votes = read_joined(review, load(data))
+    report = summary(read_set(data, needs_provenance=False), votes)
+    print(text(report))
+    if json:
+        json.parent.mkdir(parents=True, exist_ok=True)
+        write_result(json, dumps(report, indent=1) + "\n")
+    if replies:
+        replies.mkdir(parents=True, exist_ok=True)
+        for name, own in by_reviewer(votes).items():
+            said = [
+                {
+                    "id": item,
+                    "text": dumps({"verdict": vote.verdict, "answer": vote.answer, "justification": vote.note}),
+                    "model": f"reviewer {name}",
+                }
+                for item, vote in own.items()
+            ]
+            write_result(replies / f"{name}.jsonl", "".join(map(json_line, said)))
+
+
+@REVIEW.command()
+@build_command
+def adjudicate(
+    review: ReviewArgument,
+    *,
+    data: DataOption,
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="OUT", help="New folder for the reviewed set.")],
+    third: Annotated[str, typer.Option(metavar="C", help="Code of the third person.")] = "c",
+    remeasured: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help='JSONL {"id", "verdict"}: what a repeated measurement gives.'),
+    ] = None,
+    measurements_stand: Annotated[
+        bool,
+        typer.Option(
+            "--measurements-stand", help="All other contradicted measurements were repeated and gave the same."
+        ),
+    ] = False,
+    seed: Annotated[int | None, typer.Option(min=0, help="For the same queue again; see export.")] = None,
+) -> None:
+    """Write the reviewed set, or what has to be decided before it can be written (exit status 3).
+
+    Where the two differ, OUT.third is a bundle for a third person: serve and import it like the first, and name both
+    imports here. Where both contradict a measurement, OUT.remeasure.jsonl lists the items: repeat the measurement; if
+    it stands, the item goes, never the measurement. Removed items are listed with reasons in OUT/review.json.
+    """
+    import secrets
+
+    from georefusal_build.layout import json_line, read_set
+    from georefusal_build.review.adjudicate import measured_now, read_measured, rule, write_queue, write_reviewed
+    from georefusal_build.review.export import Mix
+    from georefusal_build.review.joined import read_joined
+    from georefusal_build.review.merge import Fate
+    from georefusal_task.commands._common import write_result
+    from georefusal_task.data import load
+
+    if output.exists():
+        raise ConfigError(f"{output} exists; delete it or name a new folder")
+    benchmark = load(data)
+    again = read_measured(remeasured) if remeasured else {}
+    items = read_set(data, needs_provenance=False)
+    ruling = rule(items, read_joined(review, benchmark), measured_now(again, stand=measurements_stand))
+    if not ruling.open:
+        report = write_reviewed(output, ruling, data)
+        reasons = ", ".join(f"{reason} {count}" for reason, count in report["removed_for"].items())
+        removed = f"{report['removed']} removed" + (f" ({reasons})" if reasons else "")
+        print(f"{output}: {report['kept']} items, {report['changed']} with another verdict; {removed}")
+        for warning in report["alarms"]:
+            print(f"ALARM: {warning}", file=sys.stderr)
+        return
+    waiting, differ, measured = (ruling.of(fate) for fate in (Fate.WAIT, Fate.THIRD, Fate.REMEASURE))
+    if waiting:
+        print(f"{len(waiting)} items have fewer than two votes, the first being {waiting[0].id}", file=sys.stderr)
+    if differ:
+        queue = output.with_name(f"{output.name}.third")
+        if not queue.exists():
+            mix = Mix(secrets.randbits(63) if seed is None else seed, repeats=0, catch=0)
+            write_queue(queue, ruling, _reviewers(third)[0], benchmark.digest, mix)
+        print(f"{len(differ)} items need a third person: georefusal build review serve {queue}", file=sys.stderr)
+    if measured:
+        todo = output.with_name(f"{output.name}.remeasure.jsonl")
+        rows = [
+            {"id": item.id, "gold": item.label.gold, "reviewers": ruling.decisions[item.id].verdict}
+            for item in measured
+        ]
+        write_result(todo, "".join(map(json_line, rows)))
+        print(
+            f"{len(measured)} measurements are contradicted: repeat those in {todo}, see --remeasured", file=sys.stderr
+        )
+    raise typer.Exit(3)
