@@ -30,6 +30,7 @@ _TOKEN = re.compile(
     r"(?P<percent>[ \t]?%)?"
     r"|<(?P<end>/?)\|?(?P<end2>/?)(?P<tag>[a-z][a-z0-9]{0,20}(?:_[a-z0-9]{1,20}){0,3})\|?/?>"
     r"|(?P<word>[^\W\d_](?:\w|-(?=[^\W\d_]))*+)(?P<assigned>[\"'`*]{0,3}[ \t]{0,3}(?::|=>?))?"
+    r"|(?P<empty>\[\s*+\]|\(\s*+\)|\{\s*+\})"
     r"|(?P<mark>[\[\](){}])"
     r"|(?P<break>[\n;/.!?])"
     r"|(?P<dash>[-–—→~])"
@@ -39,6 +40,8 @@ _TOKEN = re.compile(
 )
 """Whatever no branch takes, such as commas and quotes, stands between numbers without meaning anything."""
 
+_MAX_DEPTH = 500
+"""Brackets that open deeper down are passed over: no notation of boxes needs them."""
 _CLOSES: Final = {")": "(", "]": "[", "}": "{"}
 Value: TypeAlias = tuple[float, bool]
 """A number, and whether it has a percent sign."""
@@ -109,8 +112,8 @@ class Scan:
             level.role = "angle" if level.mark == "{" and level.numbers else level.role
         elif kind == "break":
             self._break(level, token["break"])
-        else:
-            level.gap = "text"
+        else:  # an empty list, or a character that has no place in a box
+            level.gap, level.name = "text", ""
             self._end_run(level)
 
     def _break(self, level: _Level, mark: str) -> None:
@@ -161,6 +164,8 @@ class Scan:
     def _push(self, mark: str) -> None:
         level = self._levels[-1]
         self._end_run(level)
+        if len(self._levels) > _MAX_DEPTH:
+            return
         boxy = BOX_NAME.search(level.name) is not None if level.name else level.boxy
         child = _Level(mark, boxy=boxy, of=level.name or level.of)
         level.role = level.name = ""
