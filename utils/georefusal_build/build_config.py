@@ -17,8 +17,7 @@ from georefusal_build.sources import SOURCES, ReadOptions
 from georefusal_task.core.errors import ConfigError
 from georefusal_task.core.records import Intensity
 
-Pairing = Literal["prefer", "strict"]
-Score = Literal["strict", "prefer"]
+Firmness = Literal["prefer", "strict"]
 
 
 class _Strict(BaseModel):
@@ -147,15 +146,18 @@ class LeverChoice(_Strict):
 
     only: these and no others; off: all but these. variants: by family, instead of all that are not experimental.
     pairing: two questions on one image are preferred, or ("strict") the only way for levers that act on a whole image.
-    same_words: what a question takes for granted occurs equally often true and false; "strict" drops what has no match.
+    even: premises are drawn so that the words alone do not tell whether they hold, which costs yield in small sources.
+    same_words: in the end what is taken for granted occurs equally often true and false; "strict" drops what has no
+    match.
     """
 
     only: tuple[str, ...] = ()
     off: tuple[str, ...] = ()
     experimental: bool = False
     variants: dict[str, tuple[str, ...]] = Field(default_factory=dict)
-    pairing: Pairing = "prefer"
-    same_words: Score = "prefer"
+    pairing: Firmness = "prefer"
+    even: bool = True
+    same_words: Firmness = "prefer"
 
 
 class SetsConfig(_Strict):

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from PIL import Image
+
 from georefusal_build.ask import question_bank
 from georefusal_build.asking import Court
 from georefusal_build.build_config import BuildConfig, SourceConfig, TilingConfig
@@ -31,17 +33,21 @@ REMEMBERED = 2
 
 @dataclass(frozen=True)
 class PackedScene:
-    """A scene as it is kept between jobs: small, for builds from tens of thousands of scenes."""
+    """A scene as it is kept between jobs: small, for builds from tens of thousands of scenes.
+
+    kind: "colour", "grey" or "radar".
+    """
 
     set_name: str
     tiling: TilingConfig
     modality: Modality
+    kind: str
     packed: bytes
 
     @classmethod
     def pack(cls, scene: Scene, set_name: str, tiling: TilingConfig) -> "PackedScene":
         """Return the scene packed."""
-        return cls(set_name, tiling, scene.modality, zlib.compress(pickle.dumps(scene, protocol=5), 1))
+        return cls(set_name, tiling, scene.modality, _kind(scene), zlib.compress(pickle.dumps(scene, protocol=5), 1))
 
     def unpack(self) -> Scene:
         """Return the scene."""
@@ -83,6 +89,8 @@ class Context:
     _scene: Recent[str, Scene] = field(default_factory=Recent, repr=False, compare=False)
     _pixels: Recent[str, Pixels] = field(default_factory=Recent, repr=False, compare=False)
     _digest: Recent[str, str] = field(default_factory=Recent, repr=False, compare=False)
+    solvable: Recent[str, str] = field(default_factory=lambda: Recent(64), repr=False, compare=False)
+    """By base id, what `evidence.stands_out` found: the jobs of a base follow each other."""
     _court: Recent[tuple[str, Window], Court] = field(default_factory=Recent, repr=False, compare=False)
 
     def scene(self, scene_id: str) -> Scene:
@@ -143,8 +151,17 @@ def open_context(config: BuildConfig) -> Context:
     context = Context(config, table, base_bank, words, Census(), scenes, report)
     for tile in context.tiles():
         court = context.court_of(tile)
-        context.census.add(tile.scene.source, [name for name in court.present for _ in court.evidence(name)])
+        present = [name for name in court.present for _ in court.evidence(name)]
+        context.census.add(tile.scene.source, present, scenes[tile.scene.id].kind)
     return context
+
+
+def _kind(scene: Scene) -> str:
+    """What kind of picture a scene is, as far as the head of its file tells."""
+    if scene.modality == "sar":
+        return "radar"
+    with Image.open(scene.image) as image:
+        return "colour" if len(image.getbands()) >= 3 else "grey"
 
 
 def _read(source: SourceConfig, report: ReadReport) -> Iterator[Scene]:

@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, zip_longest
 from typing import TypeVar
 
-from georefusal_build.ask import Asked
-from georefusal_build.asking import Court
+from georefusal_build.ask import Asked, ask
 from georefusal_build.catalogue import families
 from georefusal_build.context import Context
 from georefusal_build.feasible import ImageJobs, Pick
 from georefusal_build.jobs import Job
 from georefusal_build.levers import FAMILIES, QUESTION_FAMILIES, QuestionFamily
+from georefusal_build.levers.asked import Situation
 from georefusal_build.outcomes import NotApplicable, Reason
-from georefusal_build.pulling import ask_once
+from georefusal_build.pulling import situation_of
 from georefusal_build.scenes import Modality
 from georefusal_task.core.records import Intensity
 from georefusal_task.core.verdicts import Verdict
@@ -49,19 +49,18 @@ def question_jobs(context: Context, picks: Picks) -> Iterator[Job]:
     bases = [pick for found in picks.values() for pick in found if pick[0].scope == "whole"]
     order = spread(bases, lambda pick: pick[0].id, lambda pick: pick[0].scene_id, context.config.seed)
     for base, kind in order[: context.config.bases.search]:
-        court = context.court(base.scene_id, base.window)
+        situation = situation_of(base, context.court(base.scene_id, base.window), None, context)
         for family in QUESTION_FAMILIES.values():
             for lever_id in family.lever_ids:
-                job = Job(base, lever_id, kind)
-                if _comes_out(job, family, context, court):
-                    yield job
+                if _comes_out(lever_id, family, situation, context):
+                    yield Job(base, lever_id, kind)
 
 
-def _comes_out(job: Job, family: QuestionFamily, context: Context, court: Court) -> bool:
+def _comes_out(lever_id: str, family: QuestionFamily, situation: Situation, context: Context) -> bool:
     if not exact(family.name):
-        return not (family.yes_only and job.base.answer == "no")
+        return not (family.yes_only and situation.base.answer == "no")
     for attempt in range(context.config.attempts):
-        asked = ask_once(job, court, None, context, attempt)
+        asked = ask(lever_id, situation, context.config.seed, attempt=attempt)
         if isinstance(asked, Asked) and asked.verdict is not None:
             return True
         if isinstance(asked, NotApplicable) and asked.reason is Reason.WRONG_BASE:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from georefusal_build.asking import Court
+from georefusal_build.asking import Court, region
 from georefusal_build.build_config import BuildConfig
 from georefusal_build.evidence import exhaustive, nominal_px, targets_of
 from georefusal_build.jobs import Job, Partner
@@ -32,7 +32,7 @@ _FITS = {
     "im_occlude": _Fit(16, 0.30, no_too=True),
     "im_redact": _Fit(12, 0.30, no_too=True),
     "im_saturate": _Fit(12, 0.25),
-    "im_truncate": _Fit(12, 0.45, no_too=True),
+    "im_truncate": _Fit(12, 0.45),
     "im_channel": _Fit(16, 1.0, no_too=True),
     "im_bury": _Fit(4, 0.25, compact=True),
     "gm_decimate": _Fit(16, 1.0, no_too=True, compact=True),
@@ -117,13 +117,23 @@ class ImageJobs:
         if fit.compact and not entry.compact:
             return False
         if base.answer == "no":
-            local = base.scope != "whole" or family.name in ("im_channel", "gm_decimate")
-            return fit.no_too and local and nominal_px(self.court, base) is not None
+            return fit.no_too and self._region_fits(family, base)
         if not self.complete(base):
             return False
         targets = targets_of(self.court, base)
         covered = sum(one.area for one in self.court.evidence(base.class_name, base.scope))
         return max(t.minor for t in targets) >= fit.minor and covered <= fit.share * tile.width * tile.height
+
+    def _region_fits(self, family: Family, base: Candidate) -> bool:
+        """Whether a "no" can be refused: an ordinary instance has room in the region that is hidden, or is coarse."""
+        if family.name == "im_channel":
+            return base.scope == "whole"
+        nominal = nominal_px(self.court, base)
+        if nominal is None or family.name == "gm_decimate":
+            return nominal is not None
+        x0, y0, x1, y1 = region(self.court.tile, base.scope)
+        sides = sorted((x1 - x0, y1 - y0))
+        return base.scope != "whole" and all(need <= side for need, side in zip(nominal, sides, strict=True))
 
     def complete(self, base: Candidate) -> bool:
         """Return whether all instances of the class are known."""

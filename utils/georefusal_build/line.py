@@ -16,6 +16,7 @@ from georefusal_build.jobs import Job, read_jobs
 from georefusal_build.making import make
 from georefusal_build.plan import make_plan
 from georefusal_build.run import Progress, run_jobs
+from georefusal_build.settling import settle
 from georefusal_task import __version__
 
 LIBRARIES = ("numpy", "opencv-python-headless", "pillow", "scipy", "shapely")
@@ -58,7 +59,8 @@ class Build:
 
     def assemble(self) -> dict[str, Any]:
         """Write the finished set and return the summary; see `assemble`."""
-        return assemble(self.jobs, self.out, identity=self.identity, salt=self.config.salt)
+        choose = partial(settle, config=self.config)
+        return assemble(self.jobs, self.out, identity=self.identity, salt=self.config.salt, choose=choose)
 
 
 def open_build(config_path: Path, out: Path, plan_path: Path | None = None) -> Build:

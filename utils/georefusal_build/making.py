@@ -1,6 +1,7 @@
 """Making one item: the tile's pixels, the lever pulled at one attempt after another, the rows. Pure."""
 
 from collections.abc import Callable
+from functools import partial
 
 from georefusal_build.arrays import U8
 from georefusal_build.asking import Court
@@ -29,14 +30,14 @@ def make(job: Job, context: Context) -> Made | Reject:
 
     An attempt that fails is followed by the next, with other draws; the reason given is that of the last one.
     """
-    base = job.base
+    scene_id = job.base.scene_id
     try:
-        court = context.court(base.scene_id, base.window)
-        pixels = tile_pixels(context.pixels(base.scene_id), court.tile)
+        court = context.court(scene_id, job.base.window)
+        pixels = tile_pixels(context.pixels(scene_id), court.tile)
     except SourceError as error:
         return Reject(job.key, BAD_IMAGE, str(error))
-    for half in halves(job):
-        hidden = stands_out(pixels, court, half.base, context.config.gate)
+    for base in (half.base for half in halves(job)):
+        hidden = context.solvable.get(base.id, partial(stands_out, pixels, court, base, context.config.gate))
         if hidden:
             return Reject(job.key, UNSOLVABLE, hidden)
     return _attempts(job, court, pixels, context)

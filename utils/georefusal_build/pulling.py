@@ -6,7 +6,7 @@ from georefusal_build.anchors import Measurement
 from georefusal_build.anchors_colour import COLOURS, CORE, colour_of
 from georefusal_build.apply import apply
 from georefusal_build.arrays import U8, Mask
-from georefusal_build.ask import Asked, ask
+from georefusal_build.ask import ask
 from georefusal_build.asking import Answer, Court
 from georefusal_build.context import Context
 from georefusal_build.evidence import nominal_px, targets_of
@@ -17,7 +17,7 @@ from georefusal_build.levers.asked import Situation
 from georefusal_build.levers.exposure import EXPOSURES
 from georefusal_build.levers.registry import Variant
 from georefusal_build.outcomes import Json, NotApplicable, Outcome, Reason
-from georefusal_build.questions import phrase
+from georefusal_build.questions import Candidate, phrase
 from georefusal_build.streams import Stream, derive_key
 from georefusal_build.targets import Target
 from georefusal_build.templates import render
@@ -64,15 +64,14 @@ class Failed:
     detail: str
 
 
-def ask_once(job: Job, court: Court, pixels: U8 | None, context: Context, attempt: int) -> Asked | NotApplicable:
-    """Return what a question lever makes of a base; without pixels, what needs none of them."""
-    situation = Situation(job.base, court, context.census, context.question_bank, pixels=pixels)
-    return ask(job.lever_id, situation, context.config.seed, attempt=attempt)
+def situation_of(base: Candidate, court: Court, pixels: U8 | None, context: Context) -> Situation:
+    """Return what question levers know of a base; without pixels they ask nothing that needs them."""
+    return Situation(base, court, context.census, context.question_bank, pixels=pixels, even=context.config.levers.even)
 
 
 def finish_question(job: Job, court: Court, pixels: U8, context: Context, attempt: int) -> Finished | Failed:
     """Return the item of a question lever, or why there is none."""
-    asked = ask_once(job, court, pixels, context, attempt)
+    asked = ask(job.lever_id, situation_of(job.base, court, pixels, context), context.config.seed, attempt=attempt)
     if isinstance(asked, NotApplicable):
         return Failed(asked.reason, asked.detail)
     if asked.verdict is None:

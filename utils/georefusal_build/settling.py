@@ -1,0 +1,255 @@
+"""Which of the made items are kept: as many refusals as answers in every family, alike in all that could tell them.
+
+Every refusal comes with a matched answer of its family: of the same image where they are a pair, else with the same
+words, class, sensor and variant as far as there is one.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Literal
+
+from georefusal_build.build_config import BuildConfig
+from georefusal_build.drawing import rank
+from georefusal_build.made import Row
+from georefusal_task.core.records import Intensity, lever_family
+
+DUPLICATE = "duplicate"
+"""The same image and question as another item."""
+SAME_BASE = "same_base"
+"""Another item of the family has this base question."""
+CAPPED = "capped"
+"""Its scene, or its class, has as many items as the configuration allows."""
+NO_COUNTERPART = "no_counterpart"
+"""Nothing of the other side (answer, refusal) is left in its family to be set against it."""
+SURPLUS = "surplus"
+"""Enough items of its category are kept."""
+
+_Side = Literal["answer", "refuse"]
+_OTHER: dict[_Side, _Side] = {"answer": "refuse", "refuse": "answer"}
+_SAID = ("premise", "number", "place", "anchor")
+
+
+@dataclass(frozen=True)
+class _Item:
+    """What the choice looks at. words: what is taken for granted; traits: all that must not tell the label."""
+
+    row: Row
+    key: str
+    place: bytes
+    base_id: str
+    scene: str
+    class_name: str
+    modality: str
+    answer: str
+    intensity: Intensity
+    pair_id: str | None
+    words: frozenset[str]
+    traits: frozenset[str]
+
+    @property
+    def side(self) -> _Side:
+        """Whether it is to be answered or refused, by the lever."""
+        return "answer" if self.intensity is Intensity.LOW else "refuse"
+
+
+def settle(rows: Sequence[Row], config: BuildConfig) -> tuple[list[Row], list[Row]]:
+    """Return the rows that are kept and, with key, reason and detail, those that are not.
+
+    rows: with key, case, label and provenance. A function of their content and the configuration, not of their order.
+    """
+    dropped: dict[str, str] = {}
+    items = list(_unique(sorted((_item(row, config.seed) for row in rows), key=lambda one: one.place), dropped))
+    categories: defaultdict[str, defaultdict[str, list[_Item]]] = defaultdict(lambda: defaultdict(list))
+    for one in items:
+        categories[one.row["label"]["category"]][lever_family(one.row["label"]["lever"]) or ""].append(one)
+    used, kept = _Used(config.items or len(items)), list[_Item]()
+    for name in sorted(categories):
+        families = [_Family(members, config, used) for _, members in sorted(categories[name].items())]
+        most = None if config.items is None else config.items / len(categories)
+        kept += _taken(families, most)
+        for family in families:
+            dropped |= family.left_over()
+    return sorted((one.row for one in kept), key=lambda row: str(row["key"])), _rejects(dropped)
+
+
+def _taken(families: list["_Family"], most: float | None) -> list[_Item]:
+    """Blocks of the families in turn, until there are enough or none is left."""
+    taken: list[_Item] = []
+    active = list(families)
+    while active and (most is None or len(taken) < most):
+        family = min(active, key=lambda one: len(one.taken))
+        block = family.take_block()
+        if not block:
+            active.remove(family)
+        taken += block
+    for family in active:
+        family.enough = True
+    return taken
+
+
+@dataclass
+class _Used:
+    """What is kept so far, over all families. most: how many items are kept in all, at most."""
+
+    most: int
+    scenes: Counter[str] = field(default_factory=Counter)
+    classes: Counter[str] = field(default_factory=Counter)
+
+    def add(self, one: _Item, count: int) -> None:
+        """Count an item, or take it back."""
+        self.scenes[one.scene] += count
+        self.classes[one.class_name] += count
+
+
+class _Family:
+    """The items of one family, from which matched blocks of answers and refusals are taken."""
+
+    def __init__(self, items: list[_Item], config: BuildConfig, used: _Used) -> None:
+        self.items, self.config, self.used = items, config, used
+        self.taken: list[_Item] = []
+        self.enough = False
+        self._counts: dict[_Side, Counter[str]] = {"answer": Counter(), "refuse": Counter()}
+        self._answers: Counter[str] = Counter()
+        self._modalities: Counter[str] = Counter()
+        self._bases: Counter[str] = Counter()
+        ratio = Fraction(config.weights.LOW, config.weights.MEDIUM + config.weights.HIGH)
+        self._block: list[_Side] = ["refuse"] * ratio.denominator
+        self._block += ["answer"] * ratio.numerator
+
+    def take_block(self) -> list[_Item]:
+        """Return the next refusals with the answers that are set against them; [] when there are no more."""
+        block: list[_Item] = []
+        for side in self._block:
+            one = self._next(side, block)
+            if one is None:
+                for other in block:
+                    self._count(other, -1)
+                return []
+            block.append(one)
+            self._count(one, 1)
+        self.taken += block
+        return block
+
+    def left_over(self) -> dict[str, str]:
+        """Return key -> reason of every item that was not taken."""
+        kept = {one.key for one in self.taken}
+        rest = SURPLUS if self.enough else NO_COUNTERPART
+        return {one.key: self._why_not(one) or rest for one in self.items if one.key not in kept}
+
+    def _next(self, side: _Side, block: list[_Item]) -> _Item | None:
+        free = [one for one in self.items if one.side == side and self._why_not(one) is None]
+        facing = block if side == "answer" else self._free_answers()
+        if side == "refuse":
+            due = self._due()
+            free = [one for one in free if self._has_answer(one, facing)]
+            free = [one for one in free if one.intensity is due] or free
+        else:
+            free = [one for one in free if any(self._faces(one, other) for other in block)]
+        images = {one.pair_id for one in facing if one.pair_id}
+        traits = frozenset[str]().union(*(one.traits for one in facing))
+        return min(free, key=lambda one: self._cost(one, images, traits), default=None)
+
+    def _has_answer(self, refusal: _Item, answers: Sequence[_Item]) -> bool:
+        """Whether taking the refusal leaves an answer to set against it."""
+        return any(self._faces(one, refusal) and one.base_id != refusal.base_id for one in answers)
+
+    def _faces(self, answer: _Item, refusal: _Item) -> bool:
+        strict = self.config.levers.same_words == "strict"
+        return refusal.side == "refuse" and (not strict or answer.words == refusal.words)
+
+    def _free_answers(self) -> list[_Item]:
+        return [one for one in self.items if one.side == "answer" and self._why_not(one) is None]
+
+    def _due(self) -> Intensity:
+        """Which of MEDIUM and HIGH is furthest behind its weight."""
+        have = Counter(one.intensity for one in self.taken)
+        weights = self.config.weights
+        refusals = [i for i in (Intensity.MEDIUM, Intensity.HIGH) if weights[i]]
+        return min(refusals, key=lambda i: (have[i] / weights[i], i is Intensity.HIGH))
+
+    def _cost(self, one: _Item, images: set[str], traits: frozenset[str]) -> tuple[object, ...]:
+        """The less the better: what shares an image or traits with the other side, then what is rare so far."""
+        mine, theirs = self._counts[one.side], self._counts[_OTHER[one.side]]
+        telling = sum(mine[trait] - theirs[trait] for trait in one.traits) + len(one.traits - traits)
+        lean = self._answers[one.answer] - min(self._answers[answer] for answer in ("yes", "no"))
+        return (
+            one.pair_id not in images,
+            lean if one.side == "answer" else 0,
+            self._modalities[one.modality],
+            telling,
+            self.used.scenes[one.scene],
+            self.used.classes[one.class_name],
+            one.place,
+        )
+
+    def _count(self, one: _Item, by: int) -> None:
+        self.used.add(one, by)
+        self._counts[one.side].update(dict.fromkeys(one.traits, by))
+        self._modalities[one.modality] += by
+        self._bases[one.base_id] += by
+        if one.side == "answer":
+            self._answers[one.answer] += by
+
+    def _why_not(self, one: _Item) -> str | None:
+        """Why an item cannot be taken now; None when it can."""
+        caps = self.config.caps
+        if self._bases[one.base_id]:
+            return SAME_BASE
+        if caps.per_scene is not None and self.used.scenes[one.scene] >= caps.per_scene:
+            return CAPPED
+        if self.used.classes[one.class_name] >= caps.per_class * self.used.most:
+            return CAPPED
+        return None
+
+
+def _unique(items: list[_Item], dropped: dict[str, str]) -> Iterator[_Item]:
+    seen: set[str] = set()
+    for one in items:
+        fingerprint = one.row["provenance"]["fingerprint"]
+        if fingerprint in seen:
+            dropped[one.key] = DUPLICATE
+        else:
+            seen.add(fingerprint)
+            yield one
+
+
+def _item(row: Row, seed: int) -> _Item:
+    label, provenance = row["label"], row["provenance"]
+    asks, params = provenance["asks"], provenance["params"]
+    words = frozenset(f"{name}={params[name]}" for name in _SAID if name in params)
+    traits = {
+        f"class={asks['class']}",
+        f"local={asks['scope'] != 'whole'}",
+        f"base answer={provenance['base_answer']}",
+        f"variant={provenance['variant']}",
+        f"image={provenance['scene']}@{provenance['window']}",
+    }
+    return _Item(
+        row=row,
+        key=str(row["key"]),
+        place=rank(seed, str(row["key"])),
+        base_id=provenance["base_id"],
+        scene=provenance["scene"],
+        class_name=asks["class"],
+        modality=provenance["modality"],
+        answer=label["answer"],
+        intensity=Intensity(label["intensity"]),
+        pair_id=provenance["pair_id"],
+        words=words,
+        traits=words | traits,
+    )
+
+
+_DETAILS = {
+    DUPLICATE: "another item has this image and this question",
+    SAME_BASE: "another item of the family has this base question",
+    CAPPED: "its scene or its class has as many items as `caps` allows",
+    NO_COUNTERPART: "no item of the other side is left in its family to be set against it",
+    SURPLUS: "enough items of its category are kept",
+}
+
+
+def _rejects(dropped: Mapping[str, str]) -> list[Row]:
+    return [{"key": key, "reason": dropped[key], "detail": _DETAILS[dropped[key]]} for key in sorted(dropped)]
