@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from georefusal_build.sources import ReadReport
 
 _F = TypeVar("_F", bound=Callable[..., Any])
-_EXTRA = {"cv2", "ijson", "shapely", "yaml"}
+_EXTRA = {"cv2", "ijson", "shapely", "sklearn", "threadpoolctl", "yaml"}
 """Modules that come with the extra `build`."""
 _SHOWN = 10
 

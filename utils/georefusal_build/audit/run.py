@@ -1,0 +1,235 @@
+"""An audit from start to end: `audit(folder) -> Audit`."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from georefusal_build.audit.blind import blind_runs, blind_targets, said
+from georefusal_build.audit.gates import Finding, Outcome, Score, decide, family_wise
+from georefusal_build.audit.models import MODELS, Name, refitted, votes
+from georefusal_build.audit.pictures import pictures
+from georefusal_build.audit.plan import Probe, make_plan
+from georefusal_build.audit.progress import Progress
+from georefusal_build.audit.settings import Settings
+from georefusal_build.audit.shuffles import interval, shuffled
+from georefusal_build.audit.subjects import Ints, Subjects, positions, provenance_rows
+from georefusal_build.audit.suspects import suspects
+from georefusal_build.audit.targets import F64, Target, one_sided
+from georefusal_task.core.errors import DataError
+from georefusal_task.data import load
+from georefusal_task.report.runs import Run
+
+__all__ = ["Audit", "Progress", "audit", "probe_all", "read"]
+
+Verdict = Literal["leaks", "nothing found", "too few items"]
+GATED_TIERS = ("T0", "T1", "T3")
+"""Every set must be large enough for a gate of each of these."""
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What the probes found in a set.
+
+    left_out: (tier, why not run). one_sided: families of answerable items only, or of refusals only.
+    """
+
+    subjects: Subjects = field(repr=False)
+    settings: Settings
+    findings: tuple[Finding, ...]
+    left_out: tuple[tuple[str, str], ...]
+    one_sided: tuple[str, ...]
+
+    @cached_property
+    def leaks(self) -> tuple[Finding, ...]:
+        """The findings that fail the set."""
+        return tuple(finding for finding in self.findings if finding.outcome == Outcome.LEAK)
+
+    @cached_property
+    def undecided(self) -> tuple[str, ...]:
+        """The tiers that every set is held to and this one is too small for."""
+        gated = [finding for finding in self.findings if finding.gate]
+        return tuple(tier for tier in GATED_TIERS if not any(f.tier == tier and f.scores for f in gated))
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the audit comes to."""
+        if self.leaks:
+            return "leaks"
+        return "too few items" if self.undecided else "nothing found"
+
+
+def audit(
+    folder: Path,
+    settings: Settings | None = None,
+    progress: Progress | None = None,
+    *,
+    runs: Mapping[str, Path] | None = None,
+) -> Audit:
+    """Return what the probes find in a set in the released layout, with or without provenance.
+
+    runs: what to call it -> results of a model that did not see the images.
+
+    Raises:
+        DataError: the set does not load, has fewer than two source images, or a run is not one of this set.
+        ConfigError: of several runs in one place it is not clear which is meant.
+    """
+    settings, progress = settings or Settings(), progress or Progress()
+    subjects = read(folder, settings, progress)
+    blind = blind_runs(runs or {}, subjects)
+    plan = make_plan(subjects)
+    findings = [
+        *probe_all(plan.probes, subjects, settings, progress),
+        *(
+            _blind(label, run, subjects, target, settings)
+            for label, run in blind.items()
+            for target in blind_targets(subjects)
+        ),
+    ]
+    left_out = [*plan.left_out, *([] if blind else [("T5", "no run was given (--run LABEL=RESULTS)")])]
+    return Audit(subjects, settings, tuple(findings), tuple(left_out), one_sided(subjects))
+
+
+def read(folder: Path, settings: Settings, progress: Progress) -> Subjects:
+    """Return a set with the figures of its images.
+
+    Raises: as `audit`.
+    """
+    benchmark = load(folder)
+    if benchmark.folder is None:
+        raise DataError(f"{benchmark.source} is no folder; an audit needs the files themselves")
+    place = positions(benchmark.folder)
+    looked = pictures(benchmark.items, settings.jobs, progress)
+    subjects = Subjects(
+        folder=benchmark.folder,
+        benchmark=benchmark,
+        rows=provenance_rows(benchmark.folder),
+        pictures=looked,
+        positions=np.array([place[item.case.id] for item in benchmark.items], dtype=np.int64),
+    )
+    if len(np.unique(subjects.groups)) < 2:
+        raise DataError(f"{folder}: all {len(looked)} items come from one source image; nothing can be held out")
+    return subjects
+
+
+def probe_all(
+    probes: Sequence[Probe], subjects: Subjects, settings: Settings, progress: Progress
+) -> tuple[Finding, ...]:
+    """Return the findings of all probes, whose gates share one rate of false alarms."""
+    from sklearn.utils.parallel import Parallel, delayed
+
+    why = [probe.target.too_few(subjects.groups) or _rigid(probe, subjects.groups, settings) for probe in probes]
+    tried = [number for number, reason in enumerate(why) if not reason]
+    progress.start("probes", len(tried))
+    held: dict[int, tuple[dict[Name, F64], F64 | None]] = {}
+    work = Parallel(n_jobs=settings.jobs, return_as="generator")(
+        delayed(_fit)(probes[number], subjects.groups, settings) for number in tried
+    )
+    for number, result in zip(tried, work, strict=True):
+        held[number] = result
+        progress.step()
+    chances = _chances(probes, held, subjects.groups, settings)
+    return tuple(
+        _finding(probe, subjects, settings, why[number], held.get(number), chances.get(number, {}))
+        for number, probe in enumerate(probes)
+    )
+
+
+def _rigid(probe: Probe, groups: Ints, settings: Settings) -> str:
+    """Return why the labels of a target cannot be shuffled, or "": then no figure can be told from chance."""
+    order = shuffled(probe.target, groups, 8, settings.seed)
+    same = (probe.target.y[order] == probe.target.y).all()
+    return "each source image has one label, and no two have as many items" if same else ""
+
+
+def _fit(probe: Probe, groups: Ints, settings: Settings) -> tuple[dict[Name, F64], F64 | None]:
+    owners = probe.owners[probe.target.places]
+    found = votes(probe.data, probe.target, owners, settings)
+    if probe.gate is None or not settings.refits:
+        return found, None
+    order = shuffled(probe.target, groups, settings.shuffles, settings.seed)[: settings.refits]
+    return found, refitted(probe.data, probe.target, owners, probe.target.y[order], settings)
+
+
+def _chances(
+    probes: Sequence[Probe], held: dict[int, tuple[dict[Name, F64], F64 | None]], groups: Ints, settings: Settings
+) -> dict[int, dict[Name, float]]:
+    """Return probe -> model -> chance under no leak, of those under a gate."""
+    keys: list[tuple[int, Name]] = [(number, model) for number in held if probes[number].gate for model in MODELS]
+    chances = family_wise(
+        [held[number][0][model] for number, model in keys],
+        [probes[number].target for number, _ in keys],
+        _Orders(probes, [number for number, _ in keys], groups, settings),
+    )
+    found: dict[int, dict[Name, float]] = {}
+    for (number, model), chance in zip(keys, chances, strict=True):
+        found.setdefault(number, {})[model] = chance
+    return found
+
+
+class _Orders(Sequence[Ints]):
+    """The shuffles of each probe, made when asked for: all at once would not fit into memory."""
+
+    def __init__(self, probes: Sequence[Probe], numbers: list[int], groups: Ints, settings: Settings) -> None:
+        self._make: Callable[[int], Ints] = lambda place: shuffled(
+            probes[numbers[place]].target, groups, settings.shuffles, settings.seed
+        )
+        self._count = len(numbers)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, place: int) -> Ints:  # type: ignore[override]
+        if not 0 <= place < self._count:
+            raise IndexError(place)
+        return self._make(place)
+
+
+def _finding(
+    probe: Probe,
+    subjects: Subjects,
+    settings: Settings,
+    why: str,
+    held: tuple[dict[Name, F64], F64 | None] | None,
+    chances: dict[Name, float],
+) -> Finding:
+    target = probe.target
+    sources = len(np.unique(subjects.groups[target.places]))
+    if held is None:
+        return Finding(probe.tier, probe.features, target, sources, (), probe.gate, Outcome.TOO_FEW, why)
+    found, null = held
+    scores = tuple(
+        _score(model, found[model], target, subjects.groups, settings, chances.get(model)) for model in MODELS
+    )
+    outcome = decide(probe.gate, scores, target.chance)
+    finding = Finding(
+        probe.tier,
+        probe.features,
+        target,
+        sources,
+        scores,
+        probe.gate,
+        outcome,
+        null=None if null is None else (float(null.mean()), float(np.quantile(null, 0.95))),
+    )
+    if outcome in (Outcome.LEAK, Outcome.CHANCE):
+        return replace(finding, suspects=suspects(probe.data, target))
+    return finding
+
+
+def _blind(label: str, run: Run, subjects: Subjects, target: Target, settings: Settings) -> Finding:
+    score = _score("run", said(run, subjects, target), target, subjects.groups, settings)
+    sources = len(np.unique(subjects.groups[target.places]))
+    return Finding("T5", label, target, sources, (score,), None, Outcome.REPORTED)
+
+
+def _score(
+    model: str, vote: F64, target: Target, groups: Ints, settings: Settings, chance: float | None = None
+) -> Score:
+    rows = np.arange(len(target.y))
+    hits, weights = vote[rows, target.y], target.weights[rows, target.y]
+    low, high = interval(hits, weights, target, groups, settings.draws, settings.seed)
+    return Score(model, float((hits * weights).sum()), low, high, float(hits.mean()), chance)

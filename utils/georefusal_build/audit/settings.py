@@ -1,0 +1,34 @@
+"""How thorough an audit is."""
+
+from dataclasses import dataclass
+
+ALPHA = 0.05
+"""At most this share of sets without any leak is failed, all gates taken together."""
+FOLDS = 5
+FEWEST_ITEMS, FEWEST_OF_A_CLASS, FEWEST_GROUPS = 40, 12, 5
+"""Below these a gate is not decided: the interval of a chance result would reach past every limit."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Sizes of models and of resampling.
+
+    repeats: of the cross-validation, each with other folds. trees: of the random forest. rounds: of boosting.
+    refits: label permutations for which logistic regression is trained anew. shuffles: label permutations against
+    which held predictions are compared. draws: of the bootstrap over source images. jobs: processes; no figure
+    depends on it.
+    """
+
+    repeats: int = 5
+    trees: int = 100
+    rounds: int = 40
+    refits: int = 200
+    shuffles: int = 2_000
+    draws: int = 2_000
+    jobs: int = 2
+    seed: int = 20261130
+
+    @classmethod
+    def full(cls, jobs: int = 2) -> "Settings":
+        """Return the settings of `--full`: 300 trees, 20 repeats, 1,000 refits."""
+        return cls(repeats=20, trees=300, refits=1_000, shuffles=10_000, jobs=jobs)
