@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from georefusal_task.benchmarks.grounding_records import Gold, Question, QuestionType
-from georefusal_task.core.boxes import Points
+from georefusal_task.core.frames import Points
 from georefusal_task.data_columns import MissingColumnError, quoted, some
 
 COLUMNS = ("id", "type", "classes", "question", "answer", "image", "width", "height", "image_id", "instances")

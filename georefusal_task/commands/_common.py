@@ -5,13 +5,15 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import typer
 
-from georefusal_task.core.errors import GeoRefusalError
+from georefusal_task.core.errors import DataError, GeoRefusalError
 
 _F = TypeVar("_F", bound=Callable[..., Any])
+
+_SHOWN = 10
 
 debug = False
 """Set by `georefusal --debug`: show tracebacks instead of one-line errors."""
@@ -35,6 +37,12 @@ def reports_errors(command: _F) -> _F:
             raise typer.Exit(1) from None
 
     return run  # type: ignore[return-value]
+
+
+def fail_with(what: str, problems: list[str]) -> NoReturn:
+    """Raise the DataError that says what is wrong and lists the first problems."""
+    more = len(problems) - _SHOWN
+    raise DataError("\n  ".join([what, *problems[:_SHOWN], *([f"... and {more} more"] if more > 0 else [])]))
 
 
 def write_result(file: Path, content: str | bytes) -> None:

@@ -10,21 +10,22 @@ from typing import Annotated
 
 import typer
 
-from georefusal_task.commands._common import reports_errors
+from georefusal_task.commands._common import fail_with, reports_errors
 from georefusal_task.core.errors import ConfigError, DataError
 from georefusal_task.core.records import Intensity
 from georefusal_task.core.verdicts import VERDICTS, Verdict
 from georefusal_task.data import Benchmark, Item, load, load_mini
 from georefusal_task.data_files import read_sums, table_files
 
-_SHOWN = 10
-
 
 @reports_errors
 def check_data(
     data: Annotated[
         Path | None,
-        typer.Option(help="Folder with cases/, labels/ and images/. Default: GEOREFUSAL_DATA, else the Hub data set."),
+        typer.Option(
+            help="Folder with cases/, labels/ and images/, or with questions.jsonl and images/ (answer-grounding). "
+            "Default: GEOREFUSAL_DATA, else the Hub data set."
+        ),
     ] = None,
     *,
     mini: Annotated[bool, typer.Option("--mini", help="Check the mini set that ships with this package.")] = False,
@@ -38,18 +39,20 @@ def check_data(
     """
     if mini and (data or released):
         raise ConfigError("--mini checks the set of this package; leave out --data and --released")
+    if data and (data / "questions.jsonl").is_file():
+        if released:
+            raise ConfigError(f"--released is about GeoRefusalBench, but {data} holds answer-grounding questions")
+        from georefusal_task.commands._grounding import check_grounding
+
+        check_grounding(data)
+        return
     benchmark = load_mini() if mini else load(data)
     damaged = _decode_all(benchmark.items)
     different = _print_report(benchmark, len(damaged))
     if damaged:
-        _fail(f"{len(damaged)} of {len(benchmark.items)} images cannot be used:", damaged)
+        fail_with(f"{len(damaged)} of {len(benchmark.items)} images cannot be used:", damaged)
     if released and different:
-        _fail("this is not the released set:", different)
-
-
-def _fail(what: str, problems: list[str]) -> None:
-    more = len(problems) - _SHOWN
-    raise DataError("\n  ".join([what, *problems[:_SHOWN], *([f"... and {more} more"] if more > 0 else [])]))
+        fail_with("this is not the released set:", different)
 
 
 def _decode_all(items: tuple[Item, ...]) -> list[str]:

@@ -10,7 +10,7 @@ import shutil
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from georefusal_build.classes import ClassTable
@@ -44,8 +44,8 @@ class Offers:
     report: ReadReport = field(default_factory=ReadReport)
 
 
-def collect(config: GrsvqaConfig, table: ClassTable, progress: Progress) -> Offers:
-    """Return every question that the sources can answer.
+def collect(config: GrsvqaConfig, table: ClassTable, progress: Progress, report: ReadReport | None = None) -> Offers:
+    """Return every question that the sources can answer; `report` takes what the readers leave out.
 
     Raises:
         ConfigError: a source or option that does not exist, or a class that the table does not know.
@@ -53,7 +53,7 @@ def collect(config: GrsvqaConfig, table: ClassTable, progress: Progress) -> Offe
     """
     if unknown := sorted(((config.only or frozenset()) | config.never) - table.by_name.keys()):
         raise ConfigError(f"'only' and 'never' name classes that the table does not know: {', '.join(unknown)}")
-    offers = Offers()
+    offers = Offers(report=report if report is not None else ReadReport())
     for source in config.sources:
         for scene in get_source(source.format).read(source.root, source.options(), offers.report):
             offers.scenes += 1
@@ -66,7 +66,9 @@ def collect(config: GrsvqaConfig, table: ClassTable, progress: Progress) -> Offe
     return offers
 
 
-def build_grsvqa(config: GrsvqaConfig, out: Path, progress: Progress = lambda _: None) -> dict[str, Any]:
+def build_grsvqa(
+    config: GrsvqaConfig, out: Path, progress: Progress = lambda _: None, report: ReadReport | None = None
+) -> dict[str, Any]:
     """Write the set into `out` and return its summary; `out` appears only when it is complete and loads.
 
     Raises:
@@ -75,7 +77,7 @@ def build_grsvqa(config: GrsvqaConfig, out: Path, progress: Progress = lambda _:
     """
     _refuse_foreign(out)
     table, bank = ClassTable.load(config.classes), load_templates()
-    offers = collect(config, table, progress)
+    offers = collect(config, table, progress, report)
     selection = select(offers.candidates, config.quotas, config.seed)
     if not selection.picks:
         told = ", ".join(f"{n} {reason}" for (_, reason), n in offers.rejects.most_common(5)) or "no annotated class"
@@ -84,9 +86,8 @@ def build_grsvqa(config: GrsvqaConfig, out: Path, progress: Progress = lambda _:
             "the complete ones under 'complete' of the source. Without a total, "
             "every type that has a share must be possible"
         )
-    rows = sorted(
-        (_row(one, phrase(one, table, bank, config.seed)) for one in selection.picks), key=lambda r: str(r["id"])
-    )
+    made = [_row(one, phrase(one, table, bank, config.seed), config.place) for one in selection.picks]
+    rows = sorted(made, key=lambda row: str(row["id"]))
     summary = _summary(config, offers, selection.picks)
     part = out.with_name(f".{out.name}.part")
     shutil.rmtree(part, ignore_errors=True)
@@ -104,7 +105,7 @@ def build_grsvqa(config: GrsvqaConfig, out: Path, progress: Progress = lambda _:
     return summary
 
 
-def _row(one: Candidate, question: str) -> Row:
+def _row(one: Candidate, question: str, place: str) -> Row:
     tile, scene = one.tile, one.tile.scene
     return {
         "id": f"q-{_digest(one.id)[:12]}",
@@ -115,7 +116,7 @@ def _row(one: Candidate, question: str) -> Row:
         "image": f"images/{_image_name(tile)}",
         "width": tile.width,
         "height": tile.height,
-        "image_id": scene.id,
+        "image_id": scene.id if place == "image" else str(PurePosixPath(scene.id).parent),
         "instances": {name: [*map(_outline, found)] for name, found in zip(one.classes, one.instances, strict=True)},
         "source": tile.id,
         "licence": scene.licence,

@@ -1,7 +1,8 @@
 """The configuration of a build of G-RSVQA: a YAML file whose every key is checked and named when it is wrong."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -51,6 +52,7 @@ class TilesConfig(_Part):
 class GrsvqaConfig(_Part):
     """A whole build. name, about: of the card. tiles: None takes whole images. classes: file that adds to the table.
 
+    place: what questions that are not independent share, one source image or one folder of them (parts of a scene).
     maximum, min_side_px, margin, only, never: as in Rules; shares, total, per_image, number_share: as in Quotas.
     """
 
@@ -59,6 +61,7 @@ class GrsvqaConfig(_Part):
     sources: tuple[SourceConfig, ...] = Field(min_length=1)
     seed: int = 20261130
     tiles: TilesConfig | None = None
+    place: Literal["image", "folder"] = "image"
     classes: Path | None = None
     maximum: int = Field(20, ge=1)
     min_side_px: float = Field(8.0, ge=0)
@@ -90,8 +93,8 @@ _WHOLE = 1 << 30
 """Pixels: a tile as large as any image."""
 
 
-def load_grsvqa_config(path: Path) -> GrsvqaConfig:
-    """Return the configuration in a YAML file; its relative paths start at the file's folder.
+def load_grsvqa_config(path: Path, changes: Mapping[str, Any] | None = None) -> GrsvqaConfig:
+    """Return the configuration in a YAML file with some values changed; relative paths start at the file's folder.
 
     Raises:
         ConfigError: no such file, no YAML, or a key that is missing, unknown or has a wrong value.
@@ -104,7 +107,7 @@ def load_grsvqa_config(path: Path) -> GrsvqaConfig:
         raise ConfigError(f"{path}: is not YAML ({' '.join(str(error).split())})") from error
     if not isinstance(content, dict):
         raise ConfigError(f"{path}: expected keys such as sources, seed and shares; see docs/grsvqa.md")
-    config = parse_grsvqa_config(content, str(path))
+    config = parse_grsvqa_config(content | dict(changes or {}), str(path))
     return config.model_copy(
         update={
             "sources": tuple(

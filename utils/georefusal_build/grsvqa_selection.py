@@ -54,22 +54,21 @@ class Selection:
 def select(candidates: Iterable[Candidate], quotas: Quotas, master: int) -> Selection:
     """Return a selection that depends on the candidates and the seed, not on the order in which they come.
 
-    The type furthest behind its share takes the next question, or a pair of one "yes" and one "no". Without a total,
-    the selection ends when that type has nothing more to give; with one, the others go on to fill their own shares.
+    Without a total, the type furthest behind its share takes the next question (or pair of one "yes" and one "no"), and
+    the selection ends when that type has nothing more to give. With a total, each type takes its own number, the one
+    with the fewest candidates first; what one cannot give is not made up for by others.
     """
-    every = sorted(candidates, key=lambda one: (_rank(master, one.id), one.id))
+    every = sorted(candidates, key=lambda one: (_draw(master, one.id), one.id))
     picker = _Picker(every, quotas)
-    open_types = [type_ for type_ in QuestionType if quotas.shares.get(type_, 0) > 0]
-    weight = sum(quotas.shares[type_] for type_ in open_types)
-    while open_types:
-        type_ = min(open_types, key=lambda t: (picker.made[t] / quotas.shares[t], open_types.index(t)))
-        quota = None if quotas.total is None else round(quotas.total * quotas.shares[type_] / weight)
-        if quota is not None and picker.made[type_] >= quota:
-            open_types.remove(type_)
-        elif not picker.take(type_):
-            if quotas.total is None:
-                break
-            open_types.remove(type_)
+    shares = {type_: quotas.shares[type_] for type_ in QuestionType if quotas.shares.get(type_, 0) > 0}
+    if quotas.total is None:
+        while picker.take(min(shares, key=lambda type_: picker.made[type_] / shares[type_])):
+            pass
+    else:
+        for type_ in sorted(shares, key=picker.at_hand):
+            quota = round(quotas.total * shares[type_] / sum(shares.values()))
+            while picker.made[type_] < quota and picker.take(type_):
+                pass
     picks = sorted(picker.picks, key=lambda one: one.id)
     left_out = Counter(one.type for one in every)
     left_out.subtract(one.type for one in picks)
@@ -77,11 +76,11 @@ def select(candidates: Iterable[Candidate], quotas: Quotas, master: int) -> Sele
 
 
 _Key = tuple[bool, tuple[str, ...]]
-"""Whether one of two compared classes is missing, and the classes in order of their names."""
+"""Whether one of two compared classes is missing; the classes in order of their names, and optical or sar."""
 
 
 class _Picker:
-    """Takes questions type by type; the answer and the classes used least so far come first."""
+    """Takes questions type by type; the answer and the classes (by modality) used least so far come first."""
 
     def __init__(self, order: list[Candidate], quotas: Quotas) -> None:
         self.quotas = quotas
@@ -91,9 +90,15 @@ class _Picker:
         self.answers: Counter[tuple[QuestionType, str]] = Counter()
         self.used: Counter[tuple[QuestionType, str, tuple[str, ...]]] = Counter()
         self.queues: dict[QuestionType, dict[str, dict[_Key, deque[Candidate]]]] = {type_: {} for type_ in QuestionType}
+        self.rank = {one.id: number for number, one in enumerate(order)}
         for one in order:
             self.queues[one.type].setdefault(one.answer, {}).setdefault(_key(one), deque()).append(one)
         self.room = self._room()
+
+    def at_hand(self, type_: QuestionType) -> int:
+        """Return how many questions of a type could be balanced: its answers times the candidates of the rarest."""
+        sizes = [sum(map(len, queues.values())) for queues in self.queues[type_].values()]
+        return len(sizes) * min(sizes, default=0)
 
     def take(self, type_: QuestionType) -> bool:
         """Take the next question or pair of a type; False when there is none left that fits."""
@@ -115,7 +120,7 @@ class _Picker:
         return any(self._take(QuestionType.COUNTING, number) for number in by_use)
 
     def _take(self, type_: QuestionType, answer: str) -> Candidate | None:
-        """Take a candidate whose classes lack this answer most; pairs of classes that are both there come first."""
+        """Take a candidate whose classes had this answer least often; of two classes, those both there first."""
         queues = self.queues[type_].get(answer, {})
         while queues:
             key = min(queues, key=lambda key: self._order(type_, answer, key))
@@ -128,10 +133,11 @@ class _Picker:
                 return one
         return None
 
-    def _order(self, type_: QuestionType, answer: str, key: _Key) -> tuple[bool, int, int, _Key]:
+    def _order(self, type_: QuestionType, answer: str, key: _Key) -> tuple[bool, int, int, int]:
         missing, classes = key
+        mine = self.used[type_, answer, classes]
         total = sum(self.used[type_, other, classes] for other in self.queues[type_])
-        return missing, 2 * self.used[type_, answer, classes] - total, total, key
+        return missing, mine, 2 * mine - total, self.rank[self.queues[type_][answer][key][0].id]
 
     def _room(self) -> int:
         """How often one number may be used so that none has more than its share of all that can be made."""
@@ -148,8 +154,8 @@ class _Picker:
 
 
 def _key(one: Candidate) -> _Key:
-    return one.type.compares and 0 in one.counts, tuple(sorted(one.classes))
+    return one.type.compares and 0 in one.counts, (*sorted(one.classes), one.tile.scene.modality)
 
 
-def _rank(master: int, name: str) -> bytes:
+def _draw(master: int, name: str) -> bytes:
     return hashlib.sha256(f"grsvqa|{master}|{name}".encode()).digest()

@@ -5,6 +5,7 @@ import typer
 from georefusal_build.commands.assemble import assemble
 from georefusal_build.commands.catalogue import catalogue
 from georefusal_build.commands.consensus import consensus
+from georefusal_build.commands.grsvqa import grsvqa
 from georefusal_build.commands.make import make
 from georefusal_build.commands.plan import plan
 from georefusal_build.commands.preview import preview
@@ -25,4 +26,5 @@ APP.command()(make)
 APP.command()(assemble)
 APP.command()(verify_task)
 APP.command()(consensus)
+APP.command()(grsvqa)
 APP.add_typer(REVIEW, name="review")
