@@ -196,9 +196,9 @@ def test_of_several_votes_the_last_counts_and_all_are_kept(tmp_path: Path, made:
     votes.append(fields(bundle, "a", 1, **says("ANSWER", "no")))
     votes.close()
     joined = join(read_all([votes.path], key), key, load_mini())
-    assert [(one.order, one.outcome, one.votes) for one in joined] == [
-        (1, ("ANSWER", "no"), 2),
-        (2, ("REFUSE_AMBIGUOUS_QUERY", ""), 1),
+    assert [(one.order, one.said, one.votes) for one in joined] == [
+        (1, "ANSWER no", 2),
+        (2, "REFUSE_AMBIGUOUS_QUERY", 1),
     ]
     assert len(votes.path.read_text().splitlines()) == 3
 

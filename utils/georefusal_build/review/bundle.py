@@ -81,7 +81,8 @@ class Known(_Record):
     """The image is untouched: anything but ANSWER is a reviewer's slip."""
     answer: str | None = None
     """Of a catch item: the right yes or no, where it is known."""
-    allowed: tuple[str, ...] = VERDICTS
+    allowed: tuple[str, ...] = ()
+    """Of a third person: the choices; else every verdict."""
 
 
 class Key(_Record):
@@ -110,8 +111,8 @@ class Key(_Record):
 
 
 def choices(votes: tuple[Judgement, ...]) -> tuple[str, ...]:
-    """Return what a third person may say: one of the verdicts given, or that the item goes."""
-    return (*dict.fromkeys(str(vote.verdict) for vote in votes), REMOVE)
+    """Return what a third person may say: what one of the reviewers said, or that the item goes."""
+    return (*dict.fromkeys(vote.said for vote in votes), REMOVE)
 
 
 def key_path(bundle: Path) -> Path:

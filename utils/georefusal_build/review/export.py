@@ -28,7 +28,7 @@ from georefusal_build.review.votes import Judgement, content_digest
 from georefusal_build.streams import Stream, derive_key
 from georefusal_task.core.errors import ConfigError, DataError
 from georefusal_task.core.records import Intensity
-from georefusal_task.core.verdicts import VERDICTS, Verdict
+from georefusal_task.core.verdicts import Verdict
 from georefusal_task.data import Benchmark, Item
 from georefusal_task.data_files import find_image
 from georefusal_task.image_files import examine
@@ -123,7 +123,7 @@ def write_bundle(
             question=view.question,
             expects_answer=view.expects_answer,
             answer=view.answer,
-            allowed=choices(view.votes) if kind == "adjudication" else VERDICTS,
+            allowed=choices(view.votes) if kind == "adjudication" else (),
         )
     ties = {key: view.ties for key, view in keyed.items()}
     orders = {

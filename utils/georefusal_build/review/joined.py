@@ -35,11 +35,6 @@ class Judged(Judgement):
     votes: int
     """How many votes the reviewer gave on this view."""
 
-    @property
-    def outcome(self) -> tuple[str, str]:
-        """Verdict and, of ANSWER, the answer: what two reviewers agree on or do not."""
-        return str(self.verdict), self.answer
-
 
 def item_digest(image_sha256: str, question: str) -> str:
     """Return a digest of an item's own image file and question."""

@@ -6,6 +6,7 @@ from typing import Any
 from georefusal_build.review.merge import LEVER_OFF
 from georefusal_build.review.rates import FEW, GOOD, USABLE
 
+
 def text(report: Mapping[str, Any]) -> str:
     """Return what `review score` prints."""
     return "\n".join(_lines(report))

@@ -73,7 +73,7 @@ def decide(
         return Decision(Fate.REMOVE, spoilt)
     if len(blind) < 2:
         return Decision(Fate.WAIT, f"{len(blind)} of 2 votes")
-    agreed = len({vote.outcome for vote in blind}) == 1
+    agreed = len({vote.said for vote in blind}) == 1
     settled = blind[0] if agreed else third
     if settled is None:
         return Decision(Fate.THIRD, "the reviewers differ")

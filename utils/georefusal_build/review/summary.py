@@ -91,7 +91,7 @@ def _reviewer(
         "median_seconds": round(median(vote.ms for vote in own) / 1000, 1) if own else None,
         "as_the_label": _rate(items, [supports(labels[vote.id], vote) for vote in items], known).to_json(),
         "repeats_the_same": _rate(
-            [vote for vote, _ in again], [one.outcome == two.outcome for one, two in again], known
+            [vote for vote, _ in again], [one.said == two.said for one, two in again], known
         ).to_json(),
         "catch_answered": _rate(catch, [vote.verdict == Verdict.ANSWER for vote in catch], known).to_json(),
         "catch_right": _rate(checked, [vote.answer == vote.right_answer for vote in checked], known).to_json(),

@@ -57,7 +57,9 @@ class VoteFile:
 
     def close(self) -> None:
         """Let another server have the file."""
-        os.close(self._file)
+        if self._file >= 0:  # not twice: the number may be another file's by then
+            os.close(self._file)
+        self._file = -1
 
     def append(self, fields: Mapping[str, Any]) -> Vote:
         """Return the vote once it is on the disk.

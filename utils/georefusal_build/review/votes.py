@@ -73,6 +73,11 @@ class Judgement(BaseModel):
             raise ValueError("a flag stands twice")
         return self
 
+    @property
+    def said(self) -> str:
+        """Verdict and, of ANSWER, the answer: what two reviewers agree on or do not."""
+        return f"{self.verdict} {self.answer}".strip()
+
 
 class Vote(Judgement):
     """One line of a vote file."""
@@ -105,12 +110,12 @@ class Ballot:
     orders: Mapping[str, Sequence[str]]
     """Reviewer -> item keys in the order in which they are shown."""
     allowed: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Item key -> verdicts to choose from; all six where nothing is said."""
+    """Item key -> `Judgement.said` to choose from; every verdict where nothing is named."""
 
     def problem(self, vote: Vote) -> str | None:
         """Return what keeps a vote from counting here, or None."""
         order = self.orders.get(vote.reviewer, ())
-        allowed = self.allowed.get(vote.item_id, VERDICTS)
+        allowed = self.allowed.get(vote.item_id, ())
         checks = (
             (vote.bundle == self.bundle, f"the vote is for the bundle {quoted(vote.bundle)}, not {self.bundle}"),
             (order, f"{quoted(vote.reviewer)} is no reviewer of this bundle; they are {', '.join(self.orders)}"),
@@ -124,8 +129,8 @@ class Ballot:
                 f"{vote.item_id} is not number {vote.order} in the order of {vote.reviewer}",
             ),
             (
-                vote.verdict in allowed,
-                f"{vote.verdict} is no choice for {vote.item_id}; the choices are {', '.join(allowed)}",
+                vote.said in allowed if allowed else vote.verdict != REMOVE,
+                f"{vote.said} is no choice for {vote.item_id}; the choices are {', '.join(allowed or VERDICTS)}",
             ),
         )
         return next((problem for sound, problem in checks if not sound), None)

@@ -37,6 +37,12 @@ export class Form {
     return said.length ? this.verdicts.filter((verdict) => said.includes(verdict)) : this.verdicts;
   }
 
+  // Of a third person: the answers that go with ANSWER, those that were given.
+  get answers() {
+    const given = this.item.votes.map(({ answer }) => answer).filter(Boolean);
+    return given.length ? given : ["yes", "no"];
+  }
+
   // Shows an item with its draft, else with the vote it has.
   fill(item, vote) {
     this.item = item;
@@ -128,6 +134,11 @@ export class Form {
   tidy() {
     const { verdict, alt, flags, note } = this.chosen;
     at("answer").hidden = verdict !== "ANSWER";
+    for (const input of this.form.querySelectorAll("[name=answer]")) {
+      input.disabled = !this.answers.includes(input.value);
+      input.checked &&= !input.disabled;
+      input.checked ||= !input.disabled && this.answers.length === 1;
+    }
     at("alt-field").hidden = !verdict.startsWith("REFUSE_");
     const count = (alt ? 1 : 0) + flags.length + (note ? 1 : 0);
     at("more-count").textContent = count ? `(${count})` : "";
@@ -165,14 +176,14 @@ export class Form {
   // Acts on a single key and returns whether it meant something here.
   key(event) {
     const digit = Number(/^(?:Digit|Numpad)([1-9])$/.exec(event.code)?.[1] ?? 0);
-    const verdict = this.verdicts[digit - 1];
+    const [verdict, letter] = [this.verdicts[digit - 1], event.key.toLowerCase()];
     if (verdict && event.shiftKey) {
       at("more").open = true;
       if ([...at("alt").options].some(({ value }) => value === verdict)) at("alt").value = verdict;
     } else if (verdict && this.choices.includes(verdict)) this.set("verdict", verdict);
     else if (digit > 6) this.set("confidence", digit - 6);
-    else if (event.key === "r" && this.item.votes.length) this.set("verdict", REMOVE);
-    else if ("yn".includes(event.key) && this.value("verdict") === "ANSWER") this.set("answer", event.key === "y" ? "yes" : "no");
+    else if (letter === "r" && this.item.votes.length) this.set("verdict", REMOVE);
+    else if (["y", "n"].includes(letter) && this.value("verdict") === "ANSWER") this.set("answer", letter === "y" ? "yes" : "no");
     else return false;
     this.change();
     return true;
