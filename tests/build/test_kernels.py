@@ -249,14 +249,6 @@ def test_speckle_multiplies_intensity() -> None:
     assert out.mean() ** 2 / out.var() == pytest.approx(4, rel=0.05)
 
 
-def test_a_radar_shadow_shows_the_noise_floor_only() -> None:
-    scene, hidden = np.full((80, 80), 60, np.uint8), np.zeros((80, 80), bool)
-    hidden[20:60, 30:70] = True
-    out = noise.radar_shadow(scene, hidden, Stream(1).gamma(2, scene.shape).astype(np.float32))
-    assert (out[~hidden] == 60).all()
-    assert np.sqrt(np.mean(out[hidden].astype(float) ** 2)) == pytest.approx(30, rel=0.05)
-
-
 def test_a_noise_floor_eats_contrast_but_not_the_mean() -> None:
     scene = np.full((200, 200), 40, np.uint8)
     scene[80:120, 80:120] = 160

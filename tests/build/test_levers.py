@@ -162,11 +162,13 @@ def test_any_image_and_any_boxes(
             continue
         assert targets, "no targets is not applicable"
         assert found.pixels.dtype == np.uint8
-        assert found.pixels.shape == pixels.shape
+        assert found.pixels.shape[2:] == pixels.shape[2:]
         assert not np.shares_memory(found.pixels, pixels)
-        assert [t.polygon for t in found.targets] == [
-            t if len(t) == 4 and isinstance(t[0], tuple) else Target.box(*t).polygon for t in targets
-        ]
+        if variant.parent == 1:
+            assert found.pixels.shape == pixels.shape
+            assert [t.polygon for t in found.targets] == [
+                t if len(t) == 4 and isinstance(t[0], tuple) else Target.box(*t).polygon for t in targets
+            ]
         assert (found.verdict is None) != (found.rejection is None)
         json.dumps([found.params, found.measurement.to_json()], allow_nan=False)
         tags = frozenset({answer, modality})

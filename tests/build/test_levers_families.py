@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import numpy as np
 import pytest
 from scipy import ndimage
 from support.levers import MASTER, Base, bases, optical, radar
@@ -9,7 +10,7 @@ from support.levers import MASTER, Base, bases, optical, radar
 from georefusal_build.apply import apply
 from georefusal_build.levers import FAMILIES
 from georefusal_build.outcomes import NotApplicable, Outcome, Reason
-from georefusal_build.targets import Target
+from georefusal_build.targets import Target, union
 from georefusal_task.core.records import Intensity
 from georefusal_task.core.verdicts import Verdict
 
@@ -101,3 +102,57 @@ def test_a_faint_target_cannot_be_buried() -> None:
     found = apply("im_bury_medium", radar(), [(60, 60, 90, 84)], "x", MASTER, modality="sar")
     assert isinstance(found, NotApplicable)
     assert found.reason is Reason.TARGET_TOO_FAINT
+
+
+def test_a_cut_moves_and_clips_the_outlines_with_the_frame() -> None:
+    """The released piece must be the parent's own pixels, and its outlines must map back into the parent's."""
+    base = bases("tile_cut", "optical")[LOW]
+    sizes = set()
+    for intensity in Intensity:
+        found = base.pull(f"im_truncate_{intensity.lower()}", "tile_cut")
+        x, y, width, height = found.params["window"]
+        sizes.add(found.pixels.shape)
+        assert (found.pixels == base.pixels[y : y + height, x : x + width]).all()
+        back = [Target(tuple((px + x, py + y) for px, py in target.polygon)).bounds for target in found.targets]
+        (x0, y0, x1, y1) = base.targets[0].bounds
+        if intensity is HIGH:
+            assert back == []
+        else:
+            assert back == [(max(x0, x), max(y0, y), min(x1, x + width), min(y1, y + height))]
+            assert (back[0] == base.targets[0].bounds) is (intensity is LOW)
+    assert sizes == {(int(240 / 1.3), int(320 / 1.3), 3)}
+
+
+def test_a_cut_needs_an_edge_nearby_and_an_instance() -> None:
+    middle = apply("im_truncate_high", optical(), [(150, 110, 170, 130)], "x", MASTER, variant="tile_cut")
+    assert isinstance(middle, NotApplicable)
+    assert middle.reason is Reason.NO_ROOM
+    region = apply("im_truncate_high", optical(), [(0, 0, 60, 240)], "x", MASTER, variant="tile_cut", answer="no")
+    assert isinstance(region, NotApplicable)
+    assert region.reason is Reason.WRONG_BASE
+
+
+def test_ghosts_outside_the_image_are_not_used() -> None:
+    """At 1 m the first ambiguity lies 5,300 rows away, at 100 m 53."""
+    base = bases("az_ambiguity", "sar")[LOW]
+    far = base.pull("im_bury_low", "az_ambiguity", gsd_m=1.0)
+    assert isinstance(far, NotApplicable)
+    assert far.reason is Reason.NO_ROOM
+    assert base.pull("im_bury_low", "az_ambiguity", gsd_m=100.0).verdict is Verdict.ANSWER
+
+
+def test_a_layover_brings_no_target_back_beside_itself() -> None:
+    """What folds over is the ground around: a second image of a hidden ship would answer the question."""
+    base = bases("layover", "sar")[HIGH]
+    empty = dataclasses.replace(base, pixels=radar())
+    with_ship, without = (
+        [one.pull("im_occlude_high", "layover", attempt=a) for a in range(3)] for one in (base, empty)
+    )
+    seen = 0
+    for one, other in zip(with_ship, without, strict=True):
+        if one.params["level_dn"] != other.params["level_dn"]:
+            continue
+        seen += 1
+        away = ~union([target.grown(1.4, 2) for target in base.targets], radar().shape)
+        assert np.abs(one.pixels[..., away].astype(int) - other.pixels[..., away]).mean() < 1.5
+    assert seen or with_ship[0].params["level_dn"] > without[0].params["level_dn"]

@@ -79,6 +79,14 @@ def bases(variant: str, modality: str) -> dict[Intensity, Base]:
         case "pan" | "drop_R" | "drop_G" | "drop_B":
             tint = (64, 136, 184) if variant == "drop_B" else (70, 100, 170)
             return _coloured(variant, ground, tint, known)
+        case "drop_pol":
+            return _coloured(variant, _composite(), (70, 100, 170), known)
+        case "layover":
+            shared = base("layover", ground, PAIR, 62, 8, **known)
+        case "tile_cut":
+            shared = base("cut", ground, [(24, 60, 48, 84)], 200, **known)
+        case "az_ambiguity":
+            return _ghosted(known)
         case "line_drop":
             shared = base("lines", ground, [(100, 60, 140, 82)], 200, **known)
         case "slc_gap":
@@ -132,6 +140,26 @@ def _coloured(
 
 def _pair(low: Base, refuse: Base) -> dict[Intensity, Base]:
     return {Intensity.LOW: low, Intensity.MEDIUM: refuse, Intensity.HIGH: refuse}
+
+
+@cache
+def _composite() -> np.ndarray:
+    """A dual-polarised composite: two bands of four-look sea, the third their mean."""
+    like, cross = (36 * np.sqrt(Stream(seed).gamma(4, SHAPE)) + 40 for seed in (6, 7))
+    return to_u8(np.stack([like, cross, (like + cross) / 2], axis=-1).astype(np.float32))
+
+
+def _ghosted(known: dict[str, Any]) -> dict[Intensity, Base]:
+    """Sea full of bright points, whose ghosts are brighter than the weak target and darker than the strong one."""
+    busy = (radar() // 3).copy()
+    for place in Stream(31).uniform((300, 2)):
+        y, x = int(place[0] * (SHAPE[0] - 3)), int(place[1] * (SHAPE[1] - 3))
+        busy[y : y + 3, x : x + 3] = 205
+    busy[50:90, 50:100] = (radar() // 3)[50:90, 50:100]
+    return _pair(
+        base("ghosts", busy, [(60, 60, 84, 76)], 250, 2, **known),
+        base("ghosts", busy, [(64, 64, 70, 70)], 21, 1.5, **known),
+    )
 
 
 @cache

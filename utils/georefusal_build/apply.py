@@ -12,7 +12,7 @@ from georefusal_build.kernels.tones import is_grey
 from georefusal_build.levers import find
 from georefusal_build.levers.registry import Effect, Subject
 from georefusal_build.outcomes import InapplicableError, NotApplicable, Outcome, Reason
-from georefusal_build.polygons import Points
+from georefusal_build.polygons import Points, clip_polygon
 from georefusal_build.scenes import Modality
 from georefusal_build.streams import Stream, derive_key
 from georefusal_build.targets import Target, as_targets
@@ -39,6 +39,8 @@ def apply(
     levers_applied: Sequence[str] = (),
 ) -> Outcome | NotApplicable:
     """Return the finished image of a lever with its measurement and label, or why the lever cannot be pulled.
+
+    It has the size of `pixels`, except after a geometric variant (tile_cut), whose window is in its parameters.
 
     pixels: uint8 (H, W) or (H, W, 3), never written to; three equal bands are treated as one. targets: outlines of ALL
     instances of the asked class, pixels; with answer "no" the asked region. base_id, master, attempt: key of the
@@ -109,15 +111,26 @@ def _outcome(lever_id: str, variant: str, subject: Subject, effect: Effect, *, c
         contrast=contrast,
     ).merged(effect.measured)
     decision = decide(lever_id, measurement, subject.tags)
+    pixels, targets = _windowed(effect, subject)
     return Outcome(
         lever_id=lever_id,
         variant=variant,
-        pixels=np.repeat(effect.pixels[..., None], 3, axis=2) if grey else effect.pixels,
-        targets=subject.targets,
+        pixels=np.repeat(pixels[..., None], 3, axis=2) if grey else pixels,
+        targets=targets,
         measurement=measurement,
         verdict=decision if isinstance(decision, Verdict) else None,
         rejection=decision if isinstance(decision, Reason) else None,
         params=effect.params,
-        mask=None if effect.visible is None else effect.visible < 0.5,
+        mask=None if effect.visible is None or effect.window else effect.visible < 0.5,
         levers_applied=(lever_id,),
     )
+
+
+def _windowed(effect: Effect, subject: Subject) -> tuple[U8, tuple[Target, ...]]:
+    """The released part of the image, and the pieces of the targets in it, in its pixels."""
+    if effect.window is None:
+        return effect.pixels, subject.targets
+    x, y, width, height = effect.window
+    pieces = (p for target in subject.targets for p in clip_polygon(target.polygon, x, y, x + width, y + height)[:1])
+    moved = (Target(tuple((px - x, py - y) for px, py in piece)) for piece in pieces)
+    return np.ascontiguousarray(effect.pixels[y : y + height, x : x + width]), tuple(moved)

@@ -63,8 +63,9 @@ class NotApplicable:
 class Outcome:
     """A finished image with its measurement and what follows from it: a verdict, or the reason for rejecting it.
 
-    pixels: same shape and dtype as the input. targets: in pixels of `pixels`. mask: the lever's own region (what is
-    hidden), (H, W), None when it acts on the whole image. params: what was drawn and chosen, plain JSON.
+    pixels: same dtype as the input, and same shape except after tile_cut. targets: in pixels of `pixels`. mask: the
+    lever's own region (what is hidden), (H, W), None when it acts on the whole image. params: what was drawn and
+    chosen, plain JSON.
     """
 
     lever_id: str

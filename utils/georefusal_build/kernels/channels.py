@@ -23,10 +23,16 @@ def drop_band(pixels: U8, band: int) -> U8:
     return out
 
 
+def one_polarisation(pixels: U8) -> U8:
+    """Return the first band, the like-polarised one of a composite, in all three bands."""
+    return cast("U8", np.repeat(pixels[..., :1], 3, axis=2))
+
+
 REDUCTIONS: dict[str, Callable[[U8], U8]] = {
     "pan": panchromatic,
     "drop_R": partial(drop_band, band=0),
     "drop_G": partial(drop_band, band=1),
     "drop_B": partial(drop_band, band=2),
+    "drop_pol": one_polarisation,
 }
 """Ways to lose colour, by variant name."""

@@ -4,7 +4,7 @@ from typing import cast
 
 import numpy as np
 
-from georefusal_build.arrays import F32, U8, Mask
+from georefusal_build.arrays import F32, U8
 from georefusal_build.kernels.tones import from_light, median_dn, per_band, to_light, to_u8
 
 HAZE_EXPONENT = (0.8, 1.0, 1.25)
@@ -23,16 +23,6 @@ def add_speckle(pixels: U8, floor_db: float, speckle: F32) -> U8:
     factors = speckle if speckle.ndim == pixels.ndim else per_band(speckle, pixels)
     noisy = np.sqrt((intensity + np.float32(floor)) * factors)
     return to_u8(noisy * np.float32(float(amplitude.mean()) / max(float(noisy.mean()), 1e-9)))
-
-
-def radar_shadow(pixels: U8, hidden: Mask, speckle: F32) -> U8:
-    """Return an amplitude image that shows nothing but the noise floor where no pulse arrives.
-
-    The floor is half of the amplitude that 2 % of the values stay below, four DN at least. speckle: intensity factors
-    of the image's shape.
-    """
-    floor = max(4.0, 0.5 * float(np.percentile(pixels, 2)))
-    return np.where(per_band(hidden, pixels), to_u8(np.float32(floor) * np.sqrt(speckle)), pixels)
 
 
 def sensor_noise(pixels: U8, full_well: float, read: float, shot: F32, dark: F32) -> U8:

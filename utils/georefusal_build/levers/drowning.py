@@ -8,7 +8,7 @@ import numpy as np
 from georefusal_build.anchors import RING, Measurement, peak_margin_db
 from georefusal_build.anchors_scan import scan_z
 from georefusal_build.arrays import U8
-from georefusal_build.kernels import noise
+from georefusal_build.kernels import noise, radar
 from georefusal_build.kernels.tones import luma
 from georefusal_build.levers.registry import Subject
 from georefusal_build.outcomes import InapplicableError, Reason
@@ -75,11 +75,34 @@ def stripe(subject: Subject, stream: Stream) -> Drowning:
     return Drowning(render, usual, [0.02], [0.04, 0.06, 0.08, 0.10, 0.13, 0.16, 0.20, 0.25])
 
 
+AMBIGUITY_M = 5300.0
+"""Distance of the first ambiguity along the track, metres: wavelength * range * pulse rate / (2 * speed).
+
+Source: Sentinel-1-like figures, 0.0555 m, 850 km, 1700 Hz and 7500 m/s.
+"""
+
+
+def az_ambiguity(subject: Subject, stream: Stream) -> Drowning:
+    """Return levels of azimuth ambiguities in dB; where the sampling is unknown they lie at a drawn distance.
+
+    Raises:
+        InapplicableError: of known sampling, the ghosts fall outside the image.
+
+    """
+    usual, share = stream.choice((-16.0, -14.0, -12.0)), stream.between(0.12, 0.35)
+    rows = round(share * subject.shape[0] if subject.gsd_m is None else AMBIGUITY_M / subject.gsd_m)
+    if not 1 <= rows < subject.shape[0]:
+        raise InapplicableError(Reason.NO_ROOM, f"ghosts lie {rows} rows away, the image has {subject.shape[0]}")
+    ladder = [float(level) for level in range(-25, -11, 1)]
+    return Drowning(lambda level: radar.ghosts(subject.pixels, rows, level), usual, [-25.0], ladder)
+
+
 DROWNINGS: dict[str, Callable[[Subject, Stream], Drowning]] = {
     "speckle_floor": speckle_floor,
     "sensor_noise": sensor_noise,
     "haze": haze,
     "stripe": stripe,
+    "az_ambiguity": az_ambiguity,
 }
 
 

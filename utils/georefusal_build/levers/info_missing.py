@@ -1,15 +1,19 @@
 """Levers of INFO_MISSING_IN_CONTEXT: the evidence is hidden, blacked out, saturated, cut off or drowned."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from georefusal_build.anchors import clipped_mask
 from georefusal_build.anchors_colour import COLOURS, colour_anchors
 from georefusal_build.arrays import F32, Mask
-from georefusal_build.kernels import blocks, noise, swath
+from georefusal_build.kernels import blocks, swath
 from georefusal_build.kernels.channels import REDUCTIONS
+from georefusal_build.levers import slopes
 from georefusal_build.levers.blackout import over_instances, over_regions
 from georefusal_build.levers.drowning import DROWNINGS, Contrast
 from georefusal_build.levers.exposure import expose
+from georefusal_build.levers.framing import cut_tile
 from georefusal_build.levers.glint import draw_glint
 from georefusal_build.levers.losing import drop_lines, plan_wedges, slide_gaps
 from georefusal_build.levers.registry import Effect, Subject, Variant, lever
@@ -31,18 +35,19 @@ _BOTH: tuple[Modality, ...] = ("optical", "sar")
     Variant("smoke", ("optical",), "thinner, tinted cloud"),
     Variant("haze_bank", ("optical",), "smooth bank with a soft border"),
     Variant("radar_shadow", ("sar",), "slopes that no pulse reaches: the noise floor", experimental=True),
+    Variant("layover", ("sar",), "slopes onto which several returns fold over", experimental=True),
     budget="hidden_fraction",
 )
 def occlude(subject: Subject, stream: Stream, intensity: Intensity, variant: str) -> Effect:
-    """Cloud, smoke or a ridge between sensor and ground, over the targets or over decoys of their size."""
+    """Cloud, smoke or a slope between sensor and ground, over the targets or over decoys of their size."""
     sky = draw_sky(subject, stream, SKIES[variant])
     through, pull = sky.settle(intensity)
     draw = sky.draw
     params: dict[str, Json] = {"cover": draw.cover, "pull": pull, "shadow_px": [*draw.sun], "aim": str(draw.aim)}
-    if variant == "radar_shadow":
-        hidden = through < 0.5
-        speckle = stream.gamma(2, subject.pixels.shape).astype(np.float32)
-        return Effect(noise.radar_shadow(subject.pixels, hidden, speckle), _kept(hidden), params=params)
+    if variant in ("radar_shadow", "layover"):
+        slope = slopes.shadow if variant == "radar_shadow" else slopes.fold_over
+        effect = slope(subject, stream, through < 0.5)
+        return replace(effect, params=params | effect.params)
     return Effect(sky.render(through), through, params=params)
 
 
@@ -97,10 +102,15 @@ def saturate(subject: Subject, stream: Stream, intensity: Intensity, variant: st
     Variant("line_drop", _BOTH, "a block of scan lines lost, zeros or the last good line"),
     Variant("slc_gap", ("optical",), "wedge-shaped gaps of a failed scan-line corrector"),
     Variant("burst_gap", ("sar",), "a missing burst", experimental=True),
+    Variant(
+        "tile_cut", _BOTH, "the frame ends at or before the target: ask about that edge", experimental=True, parent=1.3
+    ),
     budget="hidden_fraction",
 )
 def truncate(subject: Subject, stream: Stream, intensity: Intensity, variant: str) -> Effect:
     """Ground that was not recorded: the same area lost over the targets or away from them."""
+    if variant == "tile_cut":
+        return cut_tile(subject, stream, intensity, 1.3)
     if variant == "swath_wedge":
         angles = stream.shuffled([float(sign * angle) for angle in range(4, 15) for sign in (1, -1)])
         wedge = getattr(plan_wedges(subject.targets, subject.shape, angles), intensity.lower())
@@ -123,6 +133,7 @@ def truncate(subject: Subject, stream: Stream, intensity: Intensity, variant: st
     Variant("drop_R", ("optical",), "the red band lost", paired=True),
     Variant("drop_G", ("optical",), "the green band lost", paired=True),
     Variant("drop_B", ("optical",), "the blue band lost", paired=True),
+    Variant("drop_pol", ("sar",), "a dual-polarised composite of which one is left", paired=True, experimental=True),
     touches="both",
 )
 def channel(subject: Subject, _: Stream, intensity: Intensity, variant: str) -> Effect:
@@ -147,6 +158,7 @@ def channel(subject: Subject, _: Stream, intensity: Intensity, variant: str) -> 
     Variant("sensor_noise", ("optical",), "shot and read noise of a starved sensor", paired=True),
     Variant("haze", ("optical",), "haze that takes contrast, and the sensor noise that hides the rest", paired=True),
     Variant("stripe", ("optical",), "columns of an uncalibrated push-broom array", paired=True),
+    Variant("az_ambiguity", ("sar",), "ghosts of bright returns along the track", paired=True, experimental=True),
     contrast=True,
 )
 def bury(subject: Subject, stream: Stream, intensity: Intensity, variant: str) -> Effect:

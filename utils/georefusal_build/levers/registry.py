@@ -24,7 +24,8 @@ class Variant:
     """One physical cause of a family's effect; the first one declared for a modality is its default.
 
     paired: it acts on the whole image alike, and LOW and the refusals come from two classes of one image; variants that
-    are not make LOW, MEDIUM and HIGH of one base, of equal budget.
+    are not make LOW, MEDIUM and HIGH of one base, of equal budget. parent: side of the image that it takes, in sides of
+    the image that it gives.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Variant:
     text: str
     paired: bool = False
     experimental: bool = False
+    parent: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -66,12 +68,17 @@ class Subject:
 
 @dataclass(frozen=True)
 class Effect:
-    """What a lever made: the image, how much of the scene's signal survives where, and what was drawn and chosen."""
+    """What a lever made: the image, how much of the scene's signal survives where, and what was drawn and chosen.
+
+    window: the part (x, y, width, height) that is released, None for all of it; everything else is in pixels of the
+    whole.
+    """
 
     pixels: U8
     visible: F32 | None = None
     decimation: float = 1.0
     clip: Clip = "high"
+    window: tuple[int, int, int, int] | None = None
     params: dict[str, Json] = field(default_factory=dict)
     measured: Measurement = field(default_factory=Measurement)
     """Anchors that only this lever can take."""
