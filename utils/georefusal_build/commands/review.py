@@ -250,13 +250,13 @@ def adjudicate(
         return
     waiting, differ, measured = (ruling.of(fate) for fate in (Fate.WAIT, Fate.THIRD, Fate.REMEASURE))
     if waiting:
-        print(f"{len(waiting)} items have fewer than two votes, the first being {waiting[0].id}", file=sys.stderr)
+        print(f"items with fewer than two votes: {len(waiting)}, the first being {waiting[0].id}", file=sys.stderr)
     if differ:
         queue = output.with_name(f"{output.name}.third")
         if not queue.exists():
             mix = Mix(secrets.randbits(63) if seed is None else seed, repeats=0, catch=0)
             write_queue(queue, ruling, _reviewers(third)[0], benchmark.digest, mix)
-        print(f"{len(differ)} items need a third person: georefusal build review serve {queue}", file=sys.stderr)
+        print(f"items for a third person: {len(differ)}; next: georefusal build review serve {queue}", file=sys.stderr)
     if measured:
         todo = output.with_name(f"{output.name}.remeasure.jsonl")
         rows = [
@@ -264,7 +264,5 @@ def adjudicate(
             for item in measured
         ]
         write_result(todo, "".join(map(json_line, rows)))
-        print(
-            f"{len(measured)} measurements are contradicted: repeat those in {todo}, see --remeasured", file=sys.stderr
-        )
+        print(f"measurements to repeat (see --remeasured): {len(measured)}, listed in {todo}", file=sys.stderr)
     raise typer.Exit(3)
