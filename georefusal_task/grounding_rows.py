@@ -33,6 +33,9 @@ def read_row(row: Mapping[str, Any], image: Path) -> tuple[Question, Gold]:
     """
     type_ = _type(row["type"])
     classes = _classes(row)
+    if len(classes) != 1 + type_.compares:
+        expected = "compares two classes" if type_.compares else "is about one class"
+        raise ValueError(f"a question of type {type_} {expected}, not {quoted(list(classes))}")
     question = Question(
         id=row["id"],
         type=type_,
