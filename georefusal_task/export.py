@@ -5,7 +5,7 @@ The folder holds what a model may see and nothing else: no label, no lever, no p
 
 import json
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,27 @@ def export(directory: Path, task: TaskSpec, benchmark: Benchmark, *, force: bool
     Raises:
         DataError: it is a file, or holds an earlier export (without `force`) or something that export did not write.
     """
+
+    def lines(images: Path) -> Iterator[dict[str, Any]]:
+        for case in track(shown_cases([item.case for item in benchmark.items], task.variant)):
+            image = _write_image(images, case, task)
+            yield prompt_line(task.asks, case, image and f"{IMAGES}/{image}")
+
+    write_folder(directory, lines, _meta(task, benchmark), readme(task.name), force=force)
+
+
+def write_folder(
+    directory: Path,
+    lines: Callable[[Path], Iterable[dict[str, Any]]],
+    meta: Mapping[str, Any],
+    about: str,
+    *,
+    force: bool = False,
+) -> None:
+    """Write an export: `lines` writes images into the folder that it is given and yields the lines of `prompts.jsonl`.
+
+    Raises: as `export`.
+    """
     if directory.exists() and not directory.is_dir():
         raise DataError(f"{directory} is a file; name a folder")
     directory.mkdir(parents=True, exist_ok=True)
@@ -43,28 +64,28 @@ def export(directory: Path, task: TaskSpec, benchmark: Benchmark, *, force: bool
     shutil.rmtree(unfinished, ignore_errors=True)
     (unfinished / IMAGES).mkdir(parents=True)
     with (unfinished / PROMPTS).open("w", encoding="utf-8") as out:
-        for case in track(shown_cases([item.case for item in benchmark.items], task.variant)):
-            image = _write_image(unfinished / IMAGES, case, task)
-            out.write(json.dumps(prompt_line(task.asks, case, image and f"{IMAGES}/{image}")) + "\n")
-    (unfinished / META).write_text(json.dumps(_meta(task, benchmark), indent=2) + "\n", encoding="utf-8")
-    (unfinished / README).write_text(_readme(task), encoding="utf-8")
+        for line in lines(unfinished / IMAGES):
+            out.write(json.dumps(line) + "\n")
+    (unfinished / META).write_text(json.dumps(meta, indent=2) + "\n", encoding="utf-8")
+    (unfinished / README).write_text(about, encoding="utf-8")
     (unfinished / EXAMPLE).write_text(example_loop(), encoding="utf-8")
     _move_in(unfinished, directory)
 
 
 def prompt_line(prompt: Prompt, case: Case, image: str | None) -> dict[str, Any]:
     """Return one line of `prompts.jsonl`: the text for models that take one text, and the same as chat messages."""
+    return message_line(case.id, prompt.instruction, image, prompt.ask(case))
+
+
+def message_line(item: str, instruction: str, image: str | None, question: str) -> dict[str, Any]:
+    """Return the line of one request: instruction, image (None shows none) and question."""
+    text = f"{instruction}\n\n{question}"
     if image is None:
-        content = [{"type": "text", "text": prompt.text(case)}]
+        content = [{"type": "text", "text": text}]
     else:
-        instruction, question = ({"type": "text", "text": text} for text in (prompt.instruction, prompt.ask(case)))
-        content = [instruction, {"type": "image", "image": image}, question]
-    return {
-        "id": case.id,
-        "image": image,
-        "prompt": prompt.text(case),
-        "messages": [{"role": "user", "content": content}],
-    }
+        before, after = ({"type": "text", "text": part} for part in (instruction, question))
+        content = [before, {"type": "image", "image": image}, after]
+    return {"id": item, "image": image, "prompt": text, "messages": [{"role": "user", "content": content}]}
 
 
 def example_loop() -> str:
@@ -117,9 +138,10 @@ def _meta(task: TaskSpec, benchmark: Benchmark) -> dict[str, Any]:
     }
 
 
-def _readme(task: TaskSpec) -> str:
+def readme(task: str, notes: str = "") -> str:
+    """Return what an export says of itself; `notes` are further entries of its list of files."""
     return f"""\
-# {task.name}: prompts for a model of your own
+# {task}: prompts for a model of your own
 
 - `{PROMPTS}`: one line per item. `prompt` is the whole text; `image` the file that goes with it (null: the task shows
   none); `messages` the same as chat messages, with the instruction before the image and the question after it.
@@ -127,9 +149,9 @@ def _readme(task: TaskSpec) -> str:
 - `{EXAMPLE}`: the loop. `load` suits a checkpoint that transformers knows; put your model there and run it. It writes
   `replies.jsonl`: one line {{"id", "text"}} per reply.
 - `{META}`: which prompt and which data this is, by digest.
-
+{notes}
 Decode greedily, leave room for 1024 new tokens, and write each reply down as it came: the reader takes care of code
 fences, thoughts and broken JSON. Ids that are missing make a partial run. Then, with --data if the export had it:
 
-    georefusal score replies.jsonl --task {task.name}
+    georefusal score replies.jsonl --task {task}
 """

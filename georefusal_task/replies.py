@@ -41,6 +41,8 @@ class ItemReplies:
     """Natural logarithms of the probabilities of the first reply's tokens, in order."""
     input_size: tuple[int, int] | None = None
     """(width, height) in pixels of the image as the model's encoder received it."""
+    frame: str | None = None
+    """The coordinate frame that boxes were asked for in, of the tasks that ask for boxes."""
     line: int = field(default=0, compare=False)
     """Where it stands in the file, from 1."""
 
@@ -121,10 +123,12 @@ def _entries(path: Path | ZipPath) -> Iterator[tuple[str, str, ItemReplies]]:
 
 def _read_line(row: Mapping[str, Any], line: int, where: str) -> tuple[str, ItemReplies]:
     """Return id and replies of one line, of whichever form it is."""
+    frame = row.get("frame")
     if "id" in row and "text" in row:
         item, texts = row["id"], [row["text"]]
     elif "target" in row and ("filtered_resps" in row or "resps" in row):
-        item = str(row["target"]).partition(" ")[0]
+        item, _, rest = str(row["target"]).partition(" ")
+        frame = frame or rest.partition(" ")[2] or None
         texts = row.get("filtered_resps", row.get("resps"))
         texts = texts if isinstance(texts, list) else [texts]
     else:
@@ -144,6 +148,7 @@ def _read_line(row: Mapping[str, Any], line: int, where: str) -> tuple[str, Item
         model=None if model is None else str(model),
         logprobs=_logprobs(row, where),
         input_size=_input_size(row, where),
+        frame=None if frame is None else str(frame),
         line=line,
     )
 

@@ -25,10 +25,18 @@ class Baseline(lmms):  # type: ignore[misc]
     """A model whose reply to an item follows from the item alone, so that ranks, order and subsets change nothing."""
 
     is_simple = True
+    replies_to: tuple[str, str]
+    """The tasks it knows, and a field that only their documents have."""
+
+    def __init__(self, **host_arguments: Any) -> None:
+        super().__init__()
+        # a misspelt argument would go unnoticed
+        if unknown := set(host_arguments) - {"batch_size", "max_batch_size", "device"}:
+            raise ConfigError(f"{type(self).__name__} takes no argument {', '.join(sorted(unknown))}")
 
     @abstractmethod
-    def choose(self, doc: dict[str, Any], repeat: int) -> Choice:
-        """Return the verdict and answer to one item; `repeat` counts the samples of an item under the host's `-n`."""
+    def reply(self, doc: dict[str, Any], repeat: int) -> str:
+        """Return the reply to one item; `repeat` counts the samples of an item under the host's `-n`."""
 
     @property
     def device(self) -> torch.device:
@@ -37,17 +45,17 @@ class Baseline(lmms):  # type: ignore[misc]
         return torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0"))) if gathers_on_gpu else torch.device("cpu")
 
     def generate_until(self, requests: Iterable[Instance]) -> list[str]:
-        """Return one reply per request, in the form that the item's prompt asks for."""
+        """Return one reply per request."""
         seen: Counter[tuple[str, int]] = Counter()
         texts = []
         for request in requests:
             *_, doc_id, task, split = request.args
             doc = self.task_dict[task][split][doc_id]
-            if "prompt" not in doc:
-                raise ConfigError(f"{type(self).__name__} replies to GeoRefusal tasks only, not to {task!r}")
-            verdict, answer = self.choose(doc, seen[task, doc_id])
+            tasks, field = self.replies_to
+            if field not in doc:
+                raise ConfigError(f"{type(self).__name__} replies to {tasks} tasks only, not to {task!r}")
+            texts.append(self.reply(doc, seen[task, doc_id]))
             seen[task, doc_id] += 1
-            texts.append(reply_text(get_prompt(doc["prompt"]).reply, verdict, answer))
         return texts
 
     def loglikelihood(self, requests: list[Instance]) -> list[tuple[float, bool]]:
@@ -59,12 +67,25 @@ class Baseline(lmms):  # type: ignore[misc]
         raise NotImplementedError(f"{type(self).__name__} only generates")
 
 
-class Constant(Baseline):
+class VerdictBaseline(Baseline):
+    """A baseline of GeoRefusalBench, in the form that the item's prompt asks for."""
+
+    replies_to = "GeoRefusal", "prompt"
+
+    @abstractmethod
+    def choose(self, doc: dict[str, Any], repeat: int) -> Choice:
+        """Return the verdict and answer to one item."""
+
+    def reply(self, doc: dict[str, Any], repeat: int) -> str:
+        """Return the choice as a flawless reply."""
+        return reply_text(get_prompt(doc["prompt"]).reply, *self.choose(doc, repeat))
+
+
+class Constant(VerdictBaseline):
     """`georefusal_constant`: always the same verdict; with verdict=ANSWER the always-answer baseline."""
 
     def __init__(self, verdict: str = "ANSWER", answer: str = "yes", **host_arguments: Any) -> None:
-        super().__init__()
-        _check(self, host_arguments)
+        super().__init__(**host_arguments)
         if verdict not in VERDICTS:
             raise ConfigError(f"verdict={verdict} is none of {', '.join(VERDICTS)}")
         if answer not in ("yes", "no"):
@@ -76,12 +97,11 @@ class Constant(Baseline):
         return self._choice
 
 
-class Random(Baseline):
+class Random(VerdictBaseline):
     """`georefusal_random`: each of the six verdicts with equal chance, drawn from the seed and the item's id."""
 
     def __init__(self, seed: int = 0, **host_arguments: Any) -> None:
-        super().__init__()
-        _check(self, host_arguments)
+        super().__init__(**host_arguments)
         self._seed = seed
 
     def choose(self, doc: dict[str, Any], repeat: int) -> Choice:
@@ -90,12 +110,8 @@ class Random(Baseline):
         return VERDICTS[drawn % len(VERDICTS)], ("yes", "no")[drawn // len(VERDICTS) % 2]
 
 
-class Oracle(Baseline):
+class Oracle(VerdictBaseline):
     """`georefusal_oracle`: the label itself; anything below 1.0 is a fault of the pipeline."""
-
-    def __init__(self, **host_arguments: Any) -> None:
-        super().__init__()
-        _check(self, host_arguments)
 
     def choose(self, doc: dict[str, Any], repeat: int) -> Choice:  # noqa: ARG002
         """Return the gold verdict and answer."""
@@ -115,10 +131,3 @@ def reply_text(kind: ReplyKind, verdict: Verdict, answer: str) -> str:
         return next(letter for letter, meaning in LETTERS.items() if meaning is verdict)
     said = "" if verdict.is_refusal else answer
     return json.dumps({"verdict": verdict, "answer": said, "justification": "This baseline does not see the image."})
-
-
-def _check(model: Baseline, host_arguments: dict[str, Any]) -> None:
-    """Refuse arguments that neither the baseline nor the host knows, since a misspelt one would go unnoticed."""
-    unknown = set(host_arguments) - {"batch_size", "max_batch_size", "device"}
-    if unknown:
-        raise ConfigError(f"{type(model).__name__} takes no argument {', '.join(sorted(unknown))}")

@@ -46,7 +46,8 @@ def main() -> None:
     with replies.open("a", encoding="utf-8") as out:
         for number, item in enumerate(prompts, 1):
             if item["id"] not in done:
-                out.write(json.dumps({"id": item["id"], "text": ask(item)}) + "\n")
+                about = {key: item[key] for key in ("id", "frame") if key in item}
+                out.write(json.dumps(about | {"text": ask(item)}) + "\n")
                 out.flush()  # what was paid for is kept
                 print(f"\r{number} of {len(prompts)}", end="", flush=True)
     print(f"\n{replies} is complete")

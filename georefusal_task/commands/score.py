@@ -1,12 +1,17 @@
 """`georefusal score`: every figure again, from the replies alone."""
 
 import sys
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from georefusal_task.commands._common import reports_errors, write_result
+
+if TYPE_CHECKING:
+    from georefusal_task.benchmarks.summary import Summary
+    from georefusal_task.replies import ItemReplies
 
 TOO_MANY_FAILED = 0.01
 """Above this share of failed requests the figures say little about the model: the exit status is 3."""
@@ -37,43 +42,99 @@ def score(
             help='JSONL {"id", "cluster"}: which items share a base question or image, for the intervals and the test.',
         ),
     ] = None,
+    frame: Annotated[
+        str | None,
+        typer.Option(
+            "--frame", metavar="NAME", help="Coordinate frame of the boxes (grsvqa tasks), if no line names it."
+        ),
+    ] = None,
 ) -> None:
     """Score replies without a model and without the harness; the figures equal the harness's to the last digit.
+
+    Boxes (grsvqa tasks) are read in the coordinate frame that they were asked for in: a host's log and an export name
+    it in every line; for other files give --frame or GEOREFUSAL_FRAME. Intervals are clustered by image there.
 
     Items without a reply make a partial run: n of N is shown. Failed requests stay in n and count as wrong; above 1 %
     of them the exit status is 3, once everything is written.
     """
     from json import dumps
 
-    from tqdm import tqdm
-
-    from georefusal_task import data as loader
-    from georefusal_task.commands.score_table import lines
     from georefusal_task.core.errors import ConfigError
-    from georefusal_task.replies import find_replies, made_from, read_clusters, read_replies, score_replies
-    from georefusal_task.tasks_table import DEFAULT_TASK, get_task, summed_up
+    from georefusal_task.grounding_tasks import GROUNDING_TASKS
+    from georefusal_task.replies import find_replies
+    from georefusal_task.tasks_table import DEFAULT_TASK
 
     if json and not json.parent.is_dir():
         raise ConfigError(f"--json {json}: there is no folder {json.parent}")
     file, named = find_replies(file, task)
-    spec = get_task(named or DEFAULT_TASK, own_set=data is not None)
-    benchmark = loader.load_mini() if spec.mini and data is None else loader.load(data)
-    replies = read_replies(file, benchmark.by_id)
-    # disable=None: no bar unless a person is watching
-    rows = score_replies(
-        benchmark.by_id, replies, spec.asks.reply, track=lambda ids: tqdm(ids, "reading replies", disable=None)
-    )
-    summary = summed_up(spec, rows, read_clusters(clusters) if clusters else None)
-    meta = made_from(spec, benchmark) | {"models": sorted({said.model for said in replies.values() if said.model})}
+    name = named or DEFAULT_TASK
+    if name in GROUNDING_TASKS:
+        if clusters:
+            raise ConfigError(f"{name} is clustered by image already; leave --clusters out")
+        scored = _scored_grounding(file, name, data, frame)
+    else:
+        if frame:
+            raise ConfigError(f"{name} asks for no boxes; leave --frame out")
+        scored = _scored(file, name, data, clusters)
     if json:
-        write_result(json, dumps(summary.to_json(meta), indent=2, allow_nan=False) + "\n")
-    for warning in benchmark.warnings:
+        write_result(json, dumps(scored.summary.to_json(scored.meta), indent=2, allow_nan=False) + "\n")
+    for warning in scored.warnings:
         print(f"warning: {warning}", file=sys.stderr)
-    print("\n".join(lines(summary, meta)))
-    failed = summary.metrics["host_error_rate"]
+    print("\n".join(scored.lines))
+    failed = scored.summary.metrics["host_error_rate"]
     if (failed.value or 0) > TOO_MANY_FAILED:
         print(
             f"warning: {failed.count} of {failed.n} requests failed in the harness and count as wrong: run them again",
             file=sys.stderr,
         )
         raise typer.Exit(3)
+
+
+class Scored(NamedTuple):
+    """What was made of a reply file."""
+
+    summary: "Summary"
+    meta: dict[str, Any]
+    warnings: Sequence[str]
+    lines: Iterable[str]
+
+
+def _scored(file: Path, name: str, data: Path | None, clusters: Path | None) -> Scored:
+    from georefusal_task import data as loader
+    from georefusal_task.commands.score_table import lines
+    from georefusal_task.replies import made_from, read_clusters, read_replies, score_replies
+    from georefusal_task.tasks_table import get_task, summed_up
+
+    spec = get_task(name, own_set=data is not None)
+    benchmark = loader.load_mini() if spec.mini and data is None else loader.load(data)
+    replies = read_replies(file, benchmark.by_id)
+    rows = score_replies(benchmark.by_id, replies, spec.asks.reply, track=_progress)
+    summary = summed_up(spec, rows, read_clusters(clusters) if clusters else None)
+    meta = made_from(spec, benchmark) | {"models": _models(replies)}
+    return Scored(summary, meta, benchmark.warnings, lines(summary, meta))
+
+
+def _scored_grounding(file: Path, name: str, data: Path | None, frame: str | None) -> Scored:
+    from georefusal_task.commands.score_grounding_table import lines
+    from georefusal_task.grounding_replies import frame_of, made_from, score_replies
+    from georefusal_task.grounding_tasks import GROUNDING_TASKS, load_set, requests
+    from georefusal_task.replies import read_replies
+
+    task = GROUNDING_TASKS[name]
+    questions = load_set(task, data)
+    replies = read_replies(file, {request.id for request in requests(task, questions)})
+    chosen = frame_of(replies, frame)
+    summary = score_replies(task, questions, replies, chosen, track=_progress)
+    meta = made_from(task, questions, chosen) | {"models": _models(replies)}
+    return Scored(summary, meta, questions.warnings, lines(summary, meta))
+
+
+def _models(replies: "Mapping[str, ItemReplies]") -> list[str]:
+    return sorted({said.model for said in replies.values() if said.model})
+
+
+def _progress(ids: Iterable[str]) -> Iterable[str]:
+    from tqdm import tqdm
+
+    passed: Iterable[str] = tqdm(ids, "reading replies", disable=None)  # None: no bar unless a person is watching
+    return passed

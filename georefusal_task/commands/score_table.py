@@ -56,7 +56,7 @@ _BOUNDS = {
 
 def lines(summary: Summary, meta: Mapping[str, Any]) -> Iterator[str]:
     """Yield the lines: what was scored, the headline and its test, then the rest, then the breakdowns."""
-    yield f"{meta['task']}: {_how_many(summary.n, meta['n_total'])}"
+    yield f"{meta['task']}: {how_many(summary.n, meta['n_total'])}"
     yield f"prompt {meta['prompt']['id']} ({meta['prompt']['sha256'][:12]}), reader {meta['reader']}"
     yield f"data {meta['data']['digest'][:12]} from {meta['data']['source']}"
     for title, names in SECTIONS.items():
@@ -73,7 +73,8 @@ def lines(summary: Summary, meta: Mapping[str, Any]) -> Iterator[str]:
     yield f"[low, high]: 95 % interval. k/n: fewer than {SMALL} items, so no rate. -: not defined on these items."
 
 
-def _how_many(n: int, total: int) -> str:
+def how_many(n: int, total: int) -> str:
+    """Return whether everything was scored, or how much of it."""
     return f"all {n} items" if n == total else f"{n} of {total} items, a partial run"
 
 
@@ -82,13 +83,13 @@ def _absent_repeat(summary: Summary, name: str) -> bool:
 
 
 def _metric(name: str, estimate: Estimate) -> Iterator[str]:
-    yield f"  {name:<38} {_figure(estimate, signed=name in _SIGNED)}"
+    yield f"  {name:<38} {figure(estimate, signed=name in _SIGNED)}"
     for bound, value in estimate.bounds.items():
         if value != estimate.value and estimate.n >= SMALL:
             yield f"  {'':<38} {value:6.3f} {_BOUNDS[bound]}"
 
 
-def _figure(estimate: Estimate, *, signed: bool = False) -> str:
+def figure(estimate: Estimate, *, signed: bool = False) -> str:
     """Return value, interval and n; counts only where there are too few items for a rate."""
     if estimate.count is not None and estimate.n < SMALL:
         return f"{estimate.count:>3}/{estimate.n}"
@@ -121,4 +122,4 @@ def _breakdowns(summary: Summary) -> Iterator[str]:
         name = next(iter(next(iter(groups.values()))))
         yield from ("", f"By {breakdown} ({name})")
         for group, found in groups.items():
-            yield f"  {group:<38} {_figure(found[name])}"
+            yield f"  {group:<38} {figure(found[name])}"

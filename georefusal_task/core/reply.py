@@ -78,11 +78,16 @@ def _read_clean(text: str) -> Reply | None:
     return _reply(judge(values), Status.JSON, members) if values else None
 
 
+def failed_request(text: str) -> bool:
+    """Return whether a text is no reply but what a harness stores when a request failed."""
+    return text.lstrip(_BLANK).startswith(_HOST_ERRORS)
+
+
 def _no_reply(text: str) -> Reason | None:
     stripped = text.strip(_BLANK)
     if not stripped:
         return Reason.EMPTY
-    if stripped.startswith(_HOST_ERRORS):
+    if failed_request(stripped):
         return Reason.HOST_ERROR
     if len(text) > MAX_BYTES or (
         len(text) > MAX_BYTES // 4 and len(text.encode("utf-8", errors="surrogatepass")) > MAX_BYTES

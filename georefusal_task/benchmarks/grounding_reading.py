@@ -1,0 +1,99 @@
+"""Reads one reply to a grounding question: its answer, apart from the boxes, and its boxes in the declared frame.
+
+Numbers inside boxes are no counts. So the answer is what a statement ("Answer: ...") says, else what the text says once
+its boxes are taken out. What is ambiguous or contradicts itself is invalid, never a guess.
+"""
+
+import re
+
+from georefusal_task.benchmarks.grounding_prompts import Turn
+from georefusal_task.benchmarks.grounding_records import Answer, GroundingReply, Question, QuestionType
+from georefusal_task.core.answers import read_count, read_yes_no
+from georefusal_task.core.box_reader import read_boxes
+from georefusal_task.core.frames import Frame
+from georefusal_task.core.reply import failed_request
+from georefusal_task.core.reply_thought import cut_thought
+
+_STATEMENT = re.compile(
+    r"\banswer[\"'`*_]{0,4}[ \t]{0,3}(?::|=|\bis\b)\s{0,3}((?:(?!\banswer\b)[^\n])*)"
+    r"|\\boxed[ \t]{0,3}\{([^{}\n]*)\}|<answer>([^<]*)",
+    re.IGNORECASE,
+)
+_BOX_PART = re.compile(
+    r"^\W{0,8}(?:(?:bounding|grounding)[ \t_-]?)?(?:box(?:es)?|bbox(?:es)?|bbox_2d|regions?)\W{0,4}(?::|=)|[\[{(<]",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""Where boxes begin: a line that announces them, or a bracket or tag of any notation."""
+_MARK = re.compile(r"[\[\](){}<>]")
+_NUMBER = r"[-+]?\d{1,9}(?:\.\d{1,17})?%?"
+_COORDINATES = re.compile(rf"(?<![\d.])(?:{_NUMBER}[ \t]{{0,3}}[,;][ \t]{{0,3}}){{3,}}{_NUMBER}")
+_JSON_END = re.compile(r"[\"'][ \t]{0,9}[,}]|,[ \t]{0,9}[\"']|[}\]]")
+_TRUTH = {"true": "yes", "false": "no"}
+
+
+def read_turn(text: str, turn: Turn, question: Question, frame: Frame) -> GroundingReply:
+    r"""Return what a reply to one request says; of a turn that asks for one thing only that is read. Never raises.
+
+    >>> from georefusal_task.core.frames import get_frame
+    >>> question = Question(id="q-1", type="counting", classes=["ship"], question="How many ships are there?",
+    ...                     image="tile.png", width=200, height=100, image_id="tile")
+    >>> read_turn("Answer: 1\nBoxes: [[0.5, 0, 1, 1]]", "one", question, get_frame("unit"))
+    ... # doctest: +NORMALIZE_WHITESPACE
+    GroundingReply(answer=1, regions=(((100.0, 0.0), (200.0, 0.0), (200.0, 100.0), (100.0, 100.0)),), flags={},
+    frame='unit', failed=False)
+    """
+    if failed_request(text):
+        return GroundingReply(None, frame=frame.label, failed=True)
+    answer = None if turn == "grounding" else read_answer(text, question.type)
+    if turn == "answer":
+        return GroundingReply(answer, frame=frame.label)
+    boxes = read_boxes(text, frame, question.width, question.height)
+    flags = {str(flag): count for flag, count in boxes.flags.items()}
+    return GroundingReply(answer, boxes.regions, flags, frame.label)
+
+
+def read_answer(text: str, kind: QuestionType) -> Answer:
+    """Return the answer that a reply gives beside its boxes, None where it gives none or more than one.
+
+    >>> read_answer('{"answer": "yes", "boxes": [[1, 2, 3, 4]]}', QuestionType.EXISTENCE)
+    'yes'
+    >>> read_answer("Answer: 2. The answer is 3.", QuestionType.COUNTING)
+    """
+    text, _ = cut_thought(text)
+    stated = [_read(_before_boxes("".join(said)), kind) for said in _STATEMENT.findall(text)]
+    if not stated:
+        return _read(_without_boxes(text), kind)
+    said = {answer for answer in stated if answer is not None}
+    return stated[-1] if len(said) == 1 else None
+
+
+def _read(text: str, kind: QuestionType) -> Answer:
+    if kind is QuestionType.COUNTING:
+        return read_count(text)
+    words = text.strip(" \t\"'`*_,.")
+    return read_yes_no(_TRUTH.get(words.lower(), text))
+
+
+def _before_boxes(text: str) -> str:
+    """Return what a statement says before any box, key of an object or end of one."""
+    found = _BOX_PART.search(text)
+    said = text[: found.start()] if found else text
+    return _JSON_END.split(said, maxsplit=1)[0]
+
+
+def _without_boxes(text: str) -> str:
+    """Return the text without what stands in brackets and tags, lists of coordinates, and a part announced as boxes."""
+    kept, depth, at = [], 0, 0
+    for mark in _MARK.finditer(text):
+        if mark[0] in "[({<":
+            if not depth:
+                kept.append(text[at : mark.start()])
+            depth += 1
+        elif depth:
+            depth -= 1
+        at = mark.end()
+    if not depth:
+        kept.append(text[at:])
+    outside = " ".join(kept)
+    announced = _BOX_PART.search(outside)
+    return _COORDINATES.sub(" ", outside[: announced.start()] if announced else outside)
