@@ -144,7 +144,7 @@ class Weights(_Strict):
 class LeverChoice(_Strict):
     """Which levers are pulled, by id, family or category prefix ("im", "gm", "aq", "fp", "nf").
 
-    only: these and no others; off: all but these. variants: by family, instead of all that are not experimental.
+    only: these and no others; without: all but these. variants: by family, instead of all that are not experimental.
     pairing: two questions on one image are preferred, or ("strict") the only way for levers that act on a whole image.
     even: premises are drawn so that the words alone do not tell whether they hold, which costs yield in small sources.
     same_words: in the end what is taken for granted occurs equally often true and false; "strict" drops what has no
@@ -152,7 +152,7 @@ class LeverChoice(_Strict):
     """
 
     only: tuple[str, ...] = ()
-    off: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
     experimental: bool = False
     variants: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     pairing: Firmness = "prefer"

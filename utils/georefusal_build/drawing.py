@@ -4,10 +4,11 @@ import hashlib
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice, zip_longest
+from itertools import chain, islice, zip_longest
 from typing import TypeVar
 
 from georefusal_build.ask import Asked, ask
+from georefusal_build.build_config import Weights
 from georefusal_build.catalogue import families
 from georefusal_build.context import Context
 from georefusal_build.feasible import ImageJobs, Pick
@@ -31,18 +32,19 @@ def exact(family: str) -> bool:
     return family in QUESTION_FAMILIES and QUESTION_FAMILIES[family].anchor != "pixel"
 
 
-def image_jobs(context: Context, picks: Picks) -> Iterator[Job]:
-    """Yield what image levers offer on each tile, tiles in a drawn order, as many tiles as the search may cost."""
+def image_jobs(context: Context, picks: Picks, wanted: frozenset[str]) -> Iterator[Job]:
+    """Yield what the wanted image levers offer on each tile, tiles in a drawn order, as many as the search allows."""
     tiles = spread(picks, str, lambda name: picks[name][0][0].scene_id, context.config.seed)
     for name in tiles[: context.config.bases.search]:
         base = picks[name][0][0]
         offers = ImageJobs(context.court(base.scene_id, base.window), context.config)
         for family in FAMILIES.values():
-            yield from offers.of(family, picks[name])
+            if wanted & {*family.lever_ids}:
+                yield from (job for job in offers.of(family, picks[name]) if job.lever_id in wanted)
 
 
-def question_jobs(context: Context, picks: Picks) -> Iterator[Job]:
-    """Yield the questions that come out when they are really asked, without pixels.
+def question_jobs(context: Context, picks: Picks, wanted: frozenset[str]) -> Iterator[Job]:
+    """Yield the wanted questions that come out when they are really asked, without pixels.
 
     Families whose questions rest on pixels are planned wherever they might fit.
     """
@@ -51,7 +53,7 @@ def question_jobs(context: Context, picks: Picks) -> Iterator[Job]:
     for base, kind in order[: context.config.bases.search]:
         situation = situation_of(base, context.court(base.scene_id, base.window), None, context)
         for family in QUESTION_FAMILIES.values():
-            for lever_id in family.lever_ids:
+            for lever_id in (one for one in family.lever_ids if one in wanted):
                 if _comes_out(lever_id, family, situation, context):
                     yield Job(base, lever_id, kind)
 
@@ -71,26 +73,34 @@ def _comes_out(lever_id: str, family: QuestionFamily, situation: Situation, cont
 def trimmed(context: Context, jobs: Sequence[Job]) -> list[Job]:
     """Return no more jobs than the wanted items need with what may fail to spare, and the other halves of their pairs.
 
-    Of each category, intensity and modality the families take turns, so that one that fits everywhere does not crowd
-    out the rest.
+    Of each category and modality the families take turns, so that one that fits everywhere does not crowd out the rest;
+    a family that has only answers, or only refusals, is left out: nothing of it could be kept.
     """
-    config = context.config
-    if config.items is None:
-        return list(jobs)
-    category = {family.name: family.category for family in families()}
-    per_category = config.spare * config.items / len({*category.values()})
-    queues: defaultdict[tuple[Verdict, Intensity, Modality], defaultdict[str, list[Job]]]
-    queues = defaultdict(lambda: defaultdict(list))
+    config, category = context.config, {family.name: family.category for family in families()}
+    most = None if config.items is None else math.ceil(config.spare * config.items / len({*category.values()}))
+    queues: defaultdict[tuple[Verdict, Modality], defaultdict[str, list[Job]]] = defaultdict(lambda: defaultdict(list))
     for job in jobs:
-        place = category[job.family], job.intensity, context.scenes[job.base.scene_id].modality
-        queues[place][job.family].append(job)
+        queues[category[job.family], context.scenes[job.base.scene_id].modality][job.family].append(job)
     kept: dict[str, Job] = {}
-    for (_, intensity, _), by_family in queues.items():
-        need = math.ceil(per_category * config.weights[intensity] / config.weights.total)
-        kept |= {job.key: job for job in islice(in_turn(by_family), need)}
+    for by_family in queues.values():
+        blocks = in_turn({name: _blocks(found, config.weights) for name, found in by_family.items()})
+        kept |= {job.key: job for job in islice(chain.from_iterable(blocks), most)}
     by_key = {job.key: job for job in jobs}
     halves = [f"{one.partner.base.id}|{one.partner.lever_id}" for one in kept.values() if one.partner]
     return list((kept | {key: by_key[key] for key in halves if key in by_key}).values())
+
+
+def _blocks(jobs: Sequence[Job], weights: Weights) -> list[list[Job]]:
+    """The jobs of a family, pairs first, in blocks that hold the intensities by their weights while there are any."""
+    ordered = sorted(jobs, key=lambda job: job.partner is None)
+    queues = {intensity: [job for job in ordered if job.intensity is intensity] for intensity in Intensity}
+    if not queues[Intensity.LOW] or len(queues[Intensity.LOW]) == len(jobs):
+        return []
+    count = max(math.ceil(len(queue) / weights[i]) for i, queue in queues.items() if weights[i])
+    return [
+        [job for i, queue in queues.items() for job in queue[n * weights[i] : (n + 1) * weights[i]]]
+        for n in range(count)
+    ]
 
 
 def in_turn(queues: Mapping[str, Sequence[_T]]) -> Iterator[_T]:

@@ -63,7 +63,7 @@ def make_plan(config: BuildConfig, context: Context | None = None) -> Plan:
     context = context or open_context(config)
     wanted = wanted_levers(config)
     picks, plan = _base_questions(context)
-    found = [job for job in (*image_jobs(context, picks), *question_jobs(context, picks)) if job.lever_id in wanted]
+    found = [*image_jobs(context, picks, wanted), *question_jobs(context, picks, wanted)]
     kept = trimmed(context, found)
     plan.fits.update(job.lever_id for job in found)
     for job in kept:
@@ -88,11 +88,11 @@ def wanted_levers(config: BuildConfig) -> frozenset[str]:
     """
     names = {one.id: {one.id, one.family.name, one.family.name.partition("_")[0]} for one in levers()}
     known = set().union(*names.values())
-    unknown = sorted({*config.levers.only, *config.levers.off, *config.levers.variants} - known)
+    unknown = sorted({*config.levers.only, *config.levers.without, *config.levers.variants} - known)
     if unknown:
         raise ConfigError(f"levers: there is no {', '.join(unknown)}; `georefusal build catalogue` prints the ids")
-    only, off = set(config.levers.only), set(config.levers.off)
-    return frozenset(lever for lever, all_ in names.items() if (not only or all_ & only) and not all_ & off)
+    only, without = set(config.levers.only), set(config.levers.without)
+    return frozenset(lever for lever, names_ in names.items() if (not only or names_ & only) and not names_ & without)
 
 
 def _base_questions(context: Context) -> tuple[Picks, Plan]:

@@ -33,7 +33,11 @@ _SAID = ("premise", "number", "place", "anchor")
 
 @dataclass(frozen=True)
 class _Item:
-    """What the choice looks at. words: what is taken for granted; traits: all that must not tell the label."""
+    """What the choice looks at.
+
+    answer: the item's own, of a refusal that of its base question. words: what is taken for granted. traits: all that
+    must not tell the label.
+    """
 
     row: Row
     key: str
@@ -66,7 +70,8 @@ def settle(rows: Sequence[Row], config: BuildConfig) -> tuple[list[Row], list[Ro
         categories[one.row["label"]["category"]][lever_family(one.row["label"]["lever"]) or ""].append(one)
     used, kept = _Used(config.items or len(items)), list[_Item]()
     for name in sorted(categories):
-        families = [_Family(members, config, used) for _, members in sorted(categories[name].items())]
+        shared = Counter[str]()
+        families = [_Family(members, config, used, shared) for _, members in sorted(categories[name].items())]
         most = None if config.items is None else config.items / len(categories)
         kept += _taken(families, most)
         for family in families:
@@ -104,15 +109,16 @@ class _Used:
 
 
 class _Family:
-    """The items of one family, from which matched blocks of answers and refusals are taken."""
+    """The items of one family, from which matched blocks of answers and refusals are taken.
 
-    def __init__(self, items: list[_Item], config: BuildConfig, used: _Used) -> None:
-        self.items, self.config, self.used = items, config, used
+    shared: intensities, and sensors of refusals and answers, of all families of the category.
+    """
+
+    def __init__(self, items: list[_Item], config: BuildConfig, used: _Used, shared: Counter[str]) -> None:
+        self.items, self.config, self.used, self.shared = items, config, used, shared
         self.taken: list[_Item] = []
         self.enough = False
-        self._counts: dict[_Side, Counter[str]] = {"answer": Counter(), "refuse": Counter()}
-        self._answers: Counter[str] = Counter()
-        self._modalities: Counter[str] = Counter()
+        self.counts: dict[_Side, Counter[str]] = {"answer": Counter(), "refuse": Counter()}
         self._bases: Counter[str] = Counter()
         ratio = Fraction(config.weights.LOW, config.weights.MEDIUM + config.weights.HIGH)
         self._block: list[_Side] = ["refuse"] * ratio.denominator
@@ -142,14 +148,11 @@ class _Family:
         free = [one for one in self.items if one.side == side and self._why_not(one) is None]
         facing = block if side == "answer" else self._free_answers()
         if side == "refuse":
-            due = self._due()
             free = [one for one in free if self._has_answer(one, facing)]
-            free = [one for one in free if one.intensity is due] or free
         else:
             free = [one for one in free if any(self._faces(one, other) for other in block)]
-        images = {one.pair_id for one in facing if one.pair_id}
-        traits = frozenset[str]().union(*(one.traits for one in facing))
-        return min(free, key=lambda one: self._cost(one, images, traits), default=None)
+        due = self._due() if side == "refuse" else Intensity.LOW
+        return min(free, key=_Cost(self, facing, due), default=None)
 
     def _has_answer(self, refusal: _Item, answers: Sequence[_Item]) -> bool:
         """Whether taking the refusal leaves an answer to set against it."""
@@ -163,34 +166,16 @@ class _Family:
         return [one for one in self.items if one.side == "answer" and self._why_not(one) is None]
 
     def _due(self) -> Intensity:
-        """Which of MEDIUM and HIGH is furthest behind its weight."""
-        have = Counter(one.intensity for one in self.taken)
-        weights = self.config.weights
+        """Which of MEDIUM and HIGH is furthest behind its weight, in the category and then in the family."""
+        own, weights = Counter(one.intensity for one in self.taken), self.config.weights
         refusals = [i for i in (Intensity.MEDIUM, Intensity.HIGH) if weights[i]]
-        return min(refusals, key=lambda i: (have[i] / weights[i], i is Intensity.HIGH))
-
-    def _cost(self, one: _Item, images: set[str], traits: frozenset[str]) -> tuple[object, ...]:
-        """The less the better: what shares an image or traits with the other side, then what is rare so far."""
-        mine, theirs = self._counts[one.side], self._counts[_OTHER[one.side]]
-        telling = sum(mine[trait] - theirs[trait] for trait in one.traits) + len(one.traits - traits)
-        lean = self._answers[one.answer] - min(self._answers[answer] for answer in ("yes", "no"))
-        return (
-            one.pair_id not in images,
-            lean if one.side == "answer" else 0,
-            self._modalities[one.modality],
-            telling,
-            self.used.scenes[one.scene],
-            self.used.classes[one.class_name],
-            one.place,
-        )
+        return min(refusals, key=lambda i: (self.shared[i] / weights[i], own[i] / weights[i], i is Intensity.HIGH))
 
     def _count(self, one: _Item, by: int) -> None:
         self.used.add(one, by)
-        self._counts[one.side].update(dict.fromkeys(one.traits, by))
-        self._modalities[one.modality] += by
+        self.counts[one.side].update(dict.fromkeys(one.traits, by))
+        self.shared.update({one.intensity: by, f"{one.side} {one.modality}": by})
         self._bases[one.base_id] += by
-        if one.side == "answer":
-            self._answers[one.answer] += by
 
     def _why_not(self, one: _Item) -> str | None:
         """Why an item cannot be taken now; None when it can."""
@@ -202,6 +187,37 @@ class _Family:
         if self.used.classes[one.class_name] >= caps.per_class * self.used.most:
             return CAPPED
         return None
+
+
+class _Cost:
+    """Which of the free items of one side comes next: the less the better.
+
+    facing: items of the other side that it will be set against, or, for a refusal, could be. due: the intensity that is
+    furthest behind.
+    """
+
+    def __init__(self, family: _Family, facing: Sequence[_Item], due: Intensity) -> None:
+        self.counts, self.used, self.shared = family.counts, family.used, family.shared
+        self.due = due
+        self.images = {one.pair_id for one in facing if one.pair_id}
+        self.words = {one.words for one in facing}
+        self.modalities = {one.modality for one in facing}
+
+    def __call__(self, one: _Item) -> tuple[object, ...]:
+        """First what shares image, sensor and words with the other side, then what keeps balance, then what is rare."""
+        mine, theirs = self.counts[one.side], self.counts[_OTHER[one.side]]
+        return (
+            one.pair_id not in self.images,
+            one.intensity is not self.due,
+            one.modality not in self.modalities,
+            one.words not in self.words,
+            self.shared[f"{one.side} {one.modality}"],
+            mine[f"answer={one.answer}"] - min(mine["answer=yes"], mine["answer=no"]),
+            sum(mine[trait] - theirs[trait] for trait in one.traits),
+            self.used.scenes[one.scene],
+            self.used.classes[one.class_name],
+            one.place,
+        )
 
 
 def _unique(items: list[_Item], dropped: dict[str, str]) -> Iterator[_Item]:
@@ -218,11 +234,13 @@ def _unique(items: list[_Item], dropped: dict[str, str]) -> Iterator[_Item]:
 def _item(row: Row, seed: int) -> _Item:
     label, provenance = row["label"], row["provenance"]
     asks, params = provenance["asks"], provenance["params"]
+    answer = label["answer"] or provenance["base_answer"]
     words = frozenset(f"{name}={params[name]}" for name in _SAID if name in params)
     traits = {
         f"class={asks['class']}",
         f"local={asks['scope'] != 'whole'}",
-        f"base answer={provenance['base_answer']}",
+        f"sensor={provenance['modality']}",
+        f"answer={answer}",
         f"variant={provenance['variant']}",
         f"image={provenance['scene']}@{provenance['window']}",
     }
@@ -234,7 +252,7 @@ def _item(row: Row, seed: int) -> _Item:
         scene=provenance["scene"],
         class_name=asks["class"],
         modality=provenance["modality"],
-        answer=label["answer"],
+        answer=answer,
         intensity=Intensity(label["intensity"]),
         pair_id=provenance["pair_id"],
         words=words,

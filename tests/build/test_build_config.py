@@ -1,0 +1,83 @@
+"""The configuration of a build: what it reads, and what it says when something does not fit."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from georefusal_build.build_config import BuildConfig, load_config
+from georefusal_task.core.errors import ConfigError
+
+EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "build.yaml"
+LEAST = {"name": "x", "seed": 1, "salt": "long enough", "sources": [{"format": "coco", "root": "scenes"}]}
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "build.yaml"
+    path.write_text(text)
+    return path
+
+
+def load(folder: Path, **changed: object) -> BuildConfig:
+    return load_config(write(folder, yaml.safe_dump(LEAST | changed)))
+
+
+def test_example_loads_and_speaks_of_every_key() -> None:
+    """The example is what users copy: a key that it lacks stays unknown to them."""
+    text = EXAMPLE.read_text()
+    assert load_config(EXAMPLE).items == 200
+    assert [key for key in BuildConfig.model_fields if f"{key}:" not in text and key != "classes"] == []
+
+
+def test_paths_are_relative_to_the_file(tmp_path: Path) -> None:
+    config = load(tmp_path, classes="mine.json", sets={"file": "split.json"}, templates={"private": "/bank.json"})
+    assert config.sources[0].root == tmp_path / "scenes"
+    assert (config.classes, config.sets.file) == (tmp_path / "mine.json", tmp_path / "split.json")
+    assert config.templates.private == Path("/bank.json")
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"seed": "x"}, r"seed: .*'x'"),
+        ({"itmes": 3}, r"itmes: there is no such key"),
+        ({"salt": "short"}, r"salt: .*'short'"),
+        ({"sources": []}, r"sources: "),
+        ({"sources": [{"format": "cocoa", "root": "a"}]}, r"sources\.0\.format: .*coco.*'cocoa'"),
+        ({"sources": [{"format": "coco"}]}, r"sources\.0\.root: is missing"),
+        ({"sources": [{"format": "coco", "root": "a", "options": {"gsd_m": 0}}]}, r"options\.gsd_m: .*0"),
+        ({"tiling": {"size": 8}}, r"tiling\.size: .*32.*8"),
+        ({"weights": {"LOW": 0}}, r"weights: .*above 0"),
+        ({"weights": {"MEDIUM": 0, "HIGH": 0}}, r"weights: .*above 0"),
+        ({"sets": {"file": "a", "scenes": {"A": ["b"]}}}, r"sets: .*not both"),
+        ({"attempts": 6}, r"attempts: .*5.*6"),
+        ({"limits": {"min_minor": 3}}, r"limits.*min_minor"),
+    ],
+)
+def test_errors_name_file_key_and_value(tmp_path: Path, changed: dict[str, object], message: str) -> None:
+    with pytest.raises(ConfigError, match=message) as caught:
+        load(tmp_path, **changed)
+    assert str(tmp_path / "build.yaml") in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["- a\n- b\n", "name: [\n", "", "\x00"])
+def test_a_file_that_is_no_configuration_is_named(tmp_path: Path, text: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(str(tmp_path))):
+        load_config(write(tmp_path, text))
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"none\.yaml"):
+        load_config(tmp_path / "none.yaml")
+
+
+def test_digest_tells_settings_apart_and_nothing_else(tmp_path: Path) -> None:
+    """A digest that hung on the folder or on the order of a set would make a resumed build look like another one."""
+    source = {"format": "coco", "root": "scenes", "options": {"complete": ["ship", "car", "plane", "bridge"]}}
+    here = load(tmp_path, sources=[source]).digest
+    turned = {**source, "options": {"complete": ["plane", "bridge", "ship", "car"]}}
+    (tmp_path / "there").mkdir()
+    assert load(tmp_path / "there", sources=[turned], salt="another salt").digest == here
+    assert load(tmp_path, sources=[source], seed=2).digest != here
+    assert load(tmp_path, sources=[source], items=3).digest != here
