@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from georefusal_build.grsvqa_asking import Rules
 from georefusal_build.grsvqa_selection import SHARES, Quotas
@@ -68,10 +68,16 @@ class GrsvqaConfig(_Part):
     margin: float = Field(0.1, ge=0, lt=1)
     only: frozenset[str] | None = None
     never: frozenset[str] = frozenset()
-    shares: dict[QuestionType, float] = Field(default_factory=lambda: dict(SHARES))
+    shares: dict[QuestionType, Annotated[float, Field(ge=0)]] = Field(default_factory=lambda: dict(SHARES))
     total: int | None = Field(None, ge=1)
     per_image: int = Field(6, ge=1)
     number_share: float = Field(0.3, gt=0, le=1)
+
+    @model_validator(mode="after")
+    def _asks_something(self) -> Self:
+        if not sum(self.shares.values()):
+            raise ValueError("shares: give a positive weight to at least one type")
+        return self
 
     @property
     def rules(self) -> Rules:
@@ -125,12 +131,10 @@ def parse_grsvqa_config(content: dict[str, Any], where: str) -> GrsvqaConfig:
         ConfigError: a key is missing, unknown or has a wrong value.
     """
     try:
-        config = GrsvqaConfig.model_validate(content)
+        return GrsvqaConfig.model_validate(content)
     except ValidationError as error:
         wrong = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
         raise ConfigError(f"{where}: {wrong}") from error
-    _ = config.quotas  # refuses weights that make no sense
-    return config
 
 
 def _anchored(folder: Path, part: BaseModel, *names: str) -> dict[str, Path]:
