@@ -78,7 +78,7 @@ def write_config(folder: Path, **changed: Any) -> Path:
         "tiling": {"size": SIDE},
         "bases": {"balance": "off"},
         "levers": {"only": LEVERS},
-        "items": 30,
+        "items": 20,
         "spare": 2,
     }
     path = folder / "build.yaml"

@@ -100,13 +100,17 @@ class ImageJobs:
         return next((step for step in steps if size >= NEED[LOW][0] and least < size / step <= most), None)
 
     def variants(self, family: Family) -> list[Variant]:
-        """Return the variants that the configuration allows for this modality."""
+        """Return the variants that the configuration allows for this modality.
+
+        One that needs a larger parent image is left out: all images of a set have the size of a tile.
+        """
         modality, levers = self.court.tile.scene.modality, self.config.levers
         named = levers.variants.get(family.name)
         return [
             one
             for one in family.variants
             if modality in one.modalities
+            and one.parent == 1
             and (one.name in named if named is not None else levers.experimental or not one.experimental)
         ]
 
