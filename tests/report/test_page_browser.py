@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.browser import contrast, luminance
 from support.runs import skilled, texts, write_replies
 from support.twin import make_twin
 
@@ -21,23 +22,9 @@ pytestmark = pytest.mark.browser
 
 N = 60
 DESKTOP, PHONE = {"width": 1360, "height": 900}, {"width": 390, "height": 844}
-FLAGS = (
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
-)  # fmt: skip
 EVIL = "<script>window.pwned=1</script><img src=x onerror=window.pwned=1>\u202egpj.\u05d0</pre></script>"
 
 Opened = Any
-
-
-@pytest.fixture(scope="module")
-def browser(chromium: str) -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as driver:
-        started = driver.chromium.launch(executable_path=chromium, headless=True, args=list(FLAGS))
-        yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")
@@ -250,28 +237,8 @@ def test_it_fits_and_can_be_read(
         assert (luminance(page.evaluate("getComputedStyle(document.body).backgroundColor")) < 0.1) == (scheme == "dark")
 
 
-def contrast(page: Opened, selector: str) -> float:
-    """Return the contrast of text to what lies behind it. Source: WCAG 2, relative luminance."""
-    colours = page.locator(selector).first.evaluate(
-        """element => {
-          const style = getComputedStyle(element), svg = element instanceof SVGElement;
-          let behind = element;
-          while (getComputedStyle(behind).backgroundColor === 'rgba(0, 0, 0, 0)') behind = behind.parentElement;
-          return [svg ? style.fill : style.color, getComputedStyle(behind).backgroundColor];
-        }"""
-    )
-    light, dark = sorted(map(luminance, colours), reverse=True)
-    return (light + 0.05) / (dark + 0.05)
-
-
 def filled(page: Opened, selector: str) -> float:
     return luminance(page.locator(selector).first.evaluate("shape => getComputedStyle(shape).fill"))
-
-
-def luminance(colour: str) -> float:
-    parts = [int(part) / 255 for part in colour[colour.index("(") + 1 : -1].split(",")[:3]]
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
