@@ -28,7 +28,7 @@ Undefined is None (a ring outside the frame, for example); no value is ever NaN 
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Literal
 
@@ -95,6 +95,7 @@ def measure(
     nominal_px: tuple[float, float] | None = None,
     clip: Clip = "high",
     contrast: bool = False,
+    known: Collection[str] = (),
     rings: tuple[float, float] = RING,
     t_vis: float = 0.5,
 ) -> Measurement:
@@ -103,8 +104,8 @@ def measure(
     original, finished: uint8 (H, W) or (H, W, 3), same shape. visible: share of the scene signal that survives, (H, W)
     in [0, 1]; None = all of it. decimation: how many original pixels one effective pixel spans. gsd_m: metres per
     original pixel. nominal_px: (minor, major) side of a nominal instance, for questions about a region in which the
-    class is absent. clip: which end of the range `sat_fraction` counts. contrast: measure scan_z and enl_bg too (they
-    cost most of the time).
+    class is absent. clip: which end of the range `sat_fraction` counts. contrast: measure scan_z, scan_z_before and
+    enl_bg too (they cost most of the time); known: those of them that a lever has measured on these very images.
     """
     shape: Shape = finished.shape[0], finished.shape[1]
     before, after = luma(original), luma(finished)
@@ -132,8 +133,8 @@ def measure(
         "mean_dn": float(after.mean()),
     }
     if contrast:
-        per_instance["scan_z"] = scan_z(finished, targets)
-        per_instance["scan_z_before"] = scan_z(original, targets)
+        wanted = {"scan_z": finished, "scan_z_before": original}
+        per_instance |= {name: scan_z(of, targets) for name, of in wanted.items() if name not in known}
         image["enl_bg"] = background_looks(after, ~union([t.grown(2.0, 8) for t in targets], shape))
     if nominal_px is not None:
         hidden = np.zeros(shape, bool) if visible is None else (visible < t_vis) & union(targets, shape)

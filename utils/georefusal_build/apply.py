@@ -109,6 +109,7 @@ def _outcome(lever_id: str, variant: str, subject: Subject, effect: Effect, *, c
         nominal_px=subject.nominal_px,
         clip=effect.clip,
         contrast=contrast,
+        known=effect.measured.per_instance,
     ).merged(effect.measured)
     decision = decide(lever_id, measurement, subject.tags)
     pixels, targets = _windowed(effect, subject)

@@ -11,7 +11,7 @@ from georefusal_build.arrays import U8
 from georefusal_build.kernels import noise, radar
 from georefusal_build.kernels.tones import luma
 from georefusal_build.levers.registry import Subject
-from georefusal_build.outcomes import InapplicableError, Reason
+from georefusal_build.outcomes import InapplicableError, Json, Reason
 from georefusal_build.streams import Stream
 from georefusal_build.targets import ring
 from georefusal_task.core.records import Intensity
@@ -24,13 +24,15 @@ class Drowning(NamedTuple):
     """render: the image at a level. usual: the level that every item of the base gets if it can.
 
     mild, ladder: levels to fall back on, for LOW and (rising) for the refusals; they make noise tell the label, so
-    provenance says it.
+    provenance says it. params: what was drawn, and the scale that pixels are taken to have: "amplitude" (DN grows with
+    the square root of power), "display" (DN is light to the power 1 / 2.2) or "dn" (nothing is assumed).
     """
 
     render: Callable[[float], U8]
     usual: float
     mild: Sequence[float]
     ladder: Sequence[float]
+    params: dict[str, Json]
 
     def levels(self, intensity: Intensity) -> list[float]:
         """Return the levels to try, in order."""
@@ -42,7 +44,8 @@ def speckle_floor(subject: Subject, stream: Stream) -> Drowning:
     usual, looks = stream.choice((14.0, 15.0, 16.0)), stream.choice((1, 2, 4))
     factors = stream.gamma(looks, subject.pixels.shape).astype(np.float32)
     ladder = [float(level) for level in range(6, 37, 2)]
-    return Drowning(lambda level: noise.add_speckle(subject.pixels, level, factors), usual, [-10.0], ladder)
+    params: dict[str, Json] = {"scale": "amplitude", "looks": looks}
+    return Drowning(lambda level: noise.add_speckle(subject.pixels, level, factors), usual, [-10.0], ladder, params)
 
 
 def sensor_noise(subject: Subject, stream: Stream) -> Drowning:
@@ -50,7 +53,10 @@ def sensor_noise(subject: Subject, stream: Stream) -> Drowning:
     usual = stream.choice((40.0, 60.0, 90.0))
     shot, dark = (stream.normal(subject.pixels.shape) for _ in range(2))
     ladder = [4000 / 2 ** (step / 2) for step in range(16)]
-    return Drowning(lambda well: noise.sensor_noise(subject.pixels, well, 2.0, shot, dark), usual, [4000.0], ladder)
+    params: dict[str, Json] = {"scale": "display", "read_electrons": 2.0}
+    return Drowning(
+        lambda well: noise.sensor_noise(subject.pixels, well, 2.0, shot, dark), usual, [4000.0], ladder, params
+    )
 
 
 def haze(subject: Subject, stream: Stream) -> Drowning:
@@ -61,7 +67,8 @@ def haze(subject: Subject, stream: Stream) -> Drowning:
     def render(transmission: float) -> U8:
         return noise.add_grain(noise.haze(subject.pixels, transmission, airlight).astype(np.float32), grain)
 
-    return Drowning(render, usual, [0.6], [0.5, 0.4, 0.3, 0.2, 0.15, 0.1, 0.07, 0.05])
+    params: dict[str, Json] = {"scale": "dn", "airlight": airlight}
+    return Drowning(render, usual, [0.6], [0.5, 0.4, 0.3, 0.2, 0.15, 0.1, 0.07, 0.05], params)
 
 
 def stripe(subject: Subject, stream: Stream) -> Drowning:
@@ -72,7 +79,7 @@ def stripe(subject: Subject, stream: Stream) -> Drowning:
     def render(sd: float) -> U8:
         return noise.stripes(subject.pixels, 1 + sd * gains, 100 * sd * offsets)
 
-    return Drowning(render, usual, [0.02], [0.04, 0.06, 0.08, 0.10, 0.13, 0.16, 0.20, 0.25])
+    return Drowning(render, usual, [0.02], [0.04, 0.06, 0.08, 0.10, 0.13, 0.16, 0.20, 0.25], {"scale": "dn"})
 
 
 AMBIGUITY_M = 5300.0
@@ -94,7 +101,12 @@ def az_ambiguity(subject: Subject, stream: Stream) -> Drowning:
     if not 1 <= rows < subject.shape[0]:
         raise InapplicableError(Reason.NO_ROOM, f"ghosts lie {rows} rows away, the image has {subject.shape[0]}")
     ladder = [float(level) for level in range(-25, -11, 1)]
-    return Drowning(lambda level: radar.ghosts(subject.pixels, rows, level), usual, [-25.0], ladder)
+    params: dict[str, Json] = {
+        "scale": "amplitude",
+        "rows": rows,
+        "rows_from": "draw" if subject.gsd_m is None else "gsd",
+    }
+    return Drowning(lambda level: radar.ghosts(subject.pixels, rows, level), usual, [-25.0], ladder, params)
 
 
 DROWNINGS: dict[str, Callable[[Subject, Stream], Drowning]] = {
@@ -114,15 +126,18 @@ class Contrast:
         self._before = _clean_contrast(subject)
         self._patches = [target.patch(subject.shape) for target in subject.targets]
         self._rings = [ring(target, subject.shape, RING) for target in subject.targets]
+        self.measured = Measurement()
+        """What was measured last."""
 
     def measure(self, pixels: U8) -> Measurement:
         """Return scan_z and peak margin of a rendered image."""
         values = luma(pixels)
         pairs = zip(self._patches, self._rings, strict=True)
         margins = [peak_margin_db(inside.of(values), around.of(values)) for inside, around in pairs]
-        return Measurement(
+        self.measured = Measurement(
             {"scan_z": scan_z(pixels, self._targets), "scan_z_before": self._before, "peak_margin_db": margins}
         )
+        return self.measured
 
 
 def _clean_contrast(subject: Subject) -> list[float | None]:

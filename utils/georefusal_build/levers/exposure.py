@@ -37,7 +37,9 @@ def expose(subject: Subject, stream: Stream, intensity: Intensity, variant: str)
     found = first(gains, good)
     gain = gains[-1] if found is None else found
     out = glare.expose(subject.pixels, gain)
-    return Effect(out, 1 - clipped_mask(out, clip).astype(np.float32), clip=clip, params={"gain": gain})
+    return Effect(
+        out, 1 - clipped_mask(out, clip).astype(np.float32), clip=clip, params={"gain": gain, "scale": "display"}
+    )
 
 
 def clipping(pixels: U8, subject: Subject, clip: Clip) -> Measurement:

@@ -48,7 +48,7 @@ def decimate(subject: Subject, stream: Stream, intensity: Intensity, variant: st
         else sampling.sample_coarse(subject.pixels, step, mtf)
     )
     out = noise.add_grain(sampling.enlarge(coarse, subject.shape, smooth=variant != "nearest"), grain)
-    return Effect(out, decimation=step, params={"step": step, "mtf_nyquist": mtf, "grain_sd": _GRAIN_SD})
+    return Effect(out, decimation=step, params={"step": step, "mtf_nyquist": mtf, "grain_sd": _GRAIN_SD, "scale": "dn"})
 
 
 def _step(subject: Subject, stream: Stream, intensity: Intensity) -> float:

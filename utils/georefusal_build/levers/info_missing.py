@@ -1,6 +1,7 @@
 """Levers of INFO_MISSING_IN_CONTEXT: the evidence is hidden, blacked out, saturated, cut off or drowned."""
 
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -92,7 +93,8 @@ def saturate(subject: Subject, stream: Stream, intensity: Intensity, variant: st
         return expose(subject, stream, intensity, variant)
     gamma, along = (2.2, 0) if variant == "glint_bloom" else (1.0, 1)
     out, slide, size = draw_glint(subject, stream, gamma, along).shine(intensity)
-    return Effect(out, _kept(clipped_mask(out)), params={"slide": slide, "size": size, "gamma": gamma})
+    scale = "display" if variant == "glint_bloom" else "amplitude"
+    return Effect(out, _kept(clipped_mask(out)), params={"slide": slide, "size": size, "scale": scale})
 
 
 @lever(
@@ -169,10 +171,12 @@ def bury(subject: Subject, stream: Stream, intensity: Intensity, variant: str) -
         )
     contrast = Contrast(subject)
     drowning = DROWNINGS[variant](subject, stream)
+    render = lru_cache(maxsize=1)(drowning.render)  # the level that is taken is the last one that was rendered
     levels = [subject.settings["level"]] if "level" in subject.settings else drowning.levels(intensity)
-    found = first(levels, lambda v: in_band("im_bury", intensity, contrast.measure(drowning.render(v)), subject))
+    found = first(levels, lambda v: in_band("im_bury", intensity, contrast.measure(render(v)), subject))
     level = levels[-1] if found is None else found
-    return Effect(drowning.render(level), params={"level": level, "matched": level == levels[0]})
+    params: dict[str, Json] = {"level": level, "matched": level == levels[0], **drowning.params}
+    return Effect(render(level), params=params, measured=contrast.measured)
 
 
 def _kept(lost: Mask) -> F32:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -38,7 +39,7 @@ def plan_wedges(targets: Sequence[Target], shape: Shape, angles: Sequence[float]
     Raises:
         InapplicableError: the targets lie too far from every edge, or no three wedges of one area do it.
     """
-    slivers = _slivers(targets, shape, angles)
+    slivers = _Slivers(targets, shape)
     least = shape[0] * shape[1]
     for margin, pad in ((1.25, 4.0), (1.12, 2.0), (1.0, 1.0), (1.0, 0.0)):
         grown = [target.grown(margin, pad) for target in targets]
@@ -48,7 +49,7 @@ def plan_wedges(targets: Sequence[Target], shape: Shape, angles: Sequence[float]
             if area > MOST * shape[0] * shape[1]:
                 continue
             low = wedge_of_area(high.side ^ 1, angle, area, shape)
-            medium = _sliver(slivers, high.side, area, shape)
+            medium = slivers.wedge(high.side, angles, area)
             if medium is not None and not any(_covered(target, low, shape) for target in targets):
                 return WedgePlan(high, medium, low)
     if least > MOST * shape[0] * shape[1]:
@@ -64,30 +65,36 @@ def _covering(targets: Sequence[Target], side: int, angle: float, shape: Shape) 
     return wedge_area(wedge, shape), wedge
 
 
-def _slivers(targets: Sequence[Target], shape: Shape, angles: Sequence[float]) -> list[tuple[int, float, int, int]]:
-    """Side, angle and the range of areas of the wedges that leave a sliver of the least hidden target."""
-    found = []
-    centres = [_centres(target, shape) for target in targets]
-    for angle in angles:
-        for side in range(4):
+class _Slivers:
+    """Wedges that leave a sliver of the least hidden target."""
+
+    def __init__(self, targets: Sequence[Target], shape: Shape) -> None:
+        self._shape = shape
+        self._centres = [_centres(target, shape) for target in targets]
+        self._known: dict[tuple[int, float], tuple[int, int]] = {}
+
+    def wedge(self, near: int, angles: Sequence[float], area: int) -> Wedge | None:
+        """Return the first wedge of `area`, or up to 2 % less; those on side `near` are tried before the others."""
+        others = [(side, angle) for angle in angles for side in range(4) if side != near]
+        for share in (1.0, 0.99, 0.981):
+            wanted = round(share * area)
+            for side, angle in chain(((near, angle) for angle in angles), others):
+                low, high = self._areas(side, angle)
+                if low <= wanted < high:
+                    return wedge_of_area(side, angle, wanted, self._shape)
+        return None
+
+    def _areas(self, side: int, angle: float) -> tuple[int, int]:
+        """Areas from which and below which a wedge leaves a sliver."""
+        if (side, angle) not in self._known:
             reach = [0.0, 0.0]
-            for x, y in centres:
-                depth = np.sort(depth_along(side, angle, shape, x, y))
+            for x, y in self._centres:
+                depth = np.sort(depth_along(side, angle, self._shape, x, y))
                 ranks = (min(math.ceil(share * depth.size), depth.size) - 1 for share in HIDDEN)
                 reach = [max(r, float(depth[rank])) for r, rank in zip(reach, ranks, strict=True)]
-            low, high = (wedge_area(Wedge(side, angle, r), shape) for r in reach)
-            found.append((side, angle, low, high))
-    return found
-
-
-def _sliver(slivers: Sequence[tuple[int, float, int, int]], near: int, area: int, shape: Shape) -> Wedge | None:
-    """First wedge of `area`, or up to 2 % less, that leaves a sliver; those on side `near` first."""
-    for share in (1.0, 0.99, 0.981):
-        wanted = round(share * area)
-        for side, angle, low, high in sorted(slivers, key=lambda one: one[0] != near):
-            if low <= wanted < high:
-                return wedge_of_area(side, angle, wanted, shape)
-    return None
+            low, high = (wedge_area(Wedge(side, angle, r), self._shape) for r in reach)
+            self._known[side, angle] = low, high
+        return self._known[side, angle]
 
 
 def _covered(target: Target, wedge: Wedge, shape: Shape) -> float:
