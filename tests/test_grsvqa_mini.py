@@ -1,4 +1,4 @@
-"""The mini set of answer-grounding questions: sound, small, varied, from scenes that may be shipped, and built again."""
+"""The mini set of answer-grounding questions: sound, small, varied, from scenes that may be shipped, reproducible."""
 
 import json
 import re
@@ -111,3 +111,9 @@ def test_building_it_again_gives_equal_rows_and_pixels(tmp_path: Path, rows: lis
 def test_every_scene_may_be_shipped() -> None:
     manifest = {Path(row["file"]).stem: row for row in json.loads((SCENES / "manifest.json").read_text("utf-8"))}
     assert all(manifest[window.scene]["may_ship"] for window in read_windows())
+
+
+def test_the_docs_count_it(rows: list[dict[str, Any]]) -> None:
+    page = (ROOT / "docs" / "grsvqa.md").read_text("utf-8")
+    assert f"{len(rows)} questions about {len({row['image'] for row in rows})} windows of four real scenes" in page
+    assert len({row["image_id"] for row in rows}) == 4

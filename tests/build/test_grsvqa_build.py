@@ -33,6 +33,7 @@ from georefusal_task.core.errors import ConfigError, DataError
 Box = tuple[int, int, int, int]
 Placed = list[tuple[str, Box]]
 
+DOCS = Path(__file__).parents[2] / "docs"
 TABLE = ClassTable.load()
 SIDE = 160
 NAMES = ("ship", "plane", "storage-tank", "tennis-court")
@@ -408,3 +409,17 @@ def test_a_class_that_no_table_knows_is_named(tmp_path: Path) -> None:
     root = coco(tmp_path / "coco", [placed(1)])
     with pytest.raises(ConfigError, match="does not know: unicorn"):
         build_grsvqa(config("coco", root, only=["ship", "unicorn"]), tmp_path / "set")
+
+
+def test_the_docs_name_every_key_and_the_example_is_one() -> None:
+    page = (DOCS / "grsvqa.md").read_text("utf-8")
+    keys = GrsvqaConfig.model_fields.keys()
+    assert [key for key in keys if f"`{key}`" not in page] == []
+    example = load_grsvqa_config(DOCS / "examples" / "grsvqa.yaml")
+    assert example.total == 2000
+    for key in ("maximum", "min_side_px", "margin", "per_image", "number_share", "seed"):
+        shown = re.search(rf"^\| `{key}` \| ([0-9.]+) \|", page, re.MULTILINE)
+        assert shown, key
+        assert float(shown.group(1)) == GrsvqaConfig.model_fields[key].default == getattr(example, key)
+    assert dict(example.shares) == GrsvqaConfig.model_fields["shares"].get_default(call_default_factory=True)
+    assert f"| `shares` | {', '.join(f'{share:g}' for share in example.shares.values())} |" in page
