@@ -1,7 +1,11 @@
-"""Reads answers strictly: what is not plainly yes or plainly no is neither."""
+"""Reads answers strictly: what is not plainly yes or plainly no is neither, what is not plainly a number is none."""
 
 import re
 from typing import Literal
+
+from georefusal_task.core.counts import read_count
+
+__all__ = ["read_count", "read_yes_no"]
 
 _PREFIX = r"(?:(?:the\s{1,3})?(?:final\s{1,3}|my\s{1,3})?answer(?:\s{1,3}is|\s{0,3}[:=]){1,2}[\s\"'`*_:]{0,8})?"
 _LEADING = re.compile(
