@@ -9,6 +9,7 @@ from georefusal_build.commands.grsvqa import grsvqa
 from georefusal_build.commands.make import make
 from georefusal_build.commands.plan import plan
 from georefusal_build.commands.preview import preview
+from georefusal_build.commands.release import rebuild, release
 from georefusal_build.commands.review import REVIEW
 from georefusal_build.commands.run import run
 from georefusal_build.commands.verify_task import verify_task
@@ -28,3 +29,5 @@ APP.command()(verify_task)
 APP.command()(consensus)
 APP.command()(grsvqa)
 APP.add_typer(REVIEW, name="review")
+APP.command()(release)
+APP.command()(rebuild)
