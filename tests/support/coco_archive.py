@@ -11,13 +11,17 @@ CLASSES = {"storage tank": 22, "ship": 30, "swimming pool": 26}
 """Name -> side of an object, pixels."""
 
 
-def write_archive(root: Path, scenes: int = 3, side: int = 160) -> Path:
-    """Write the archive and return its folder. Every scene holds two of the classes; all three are complete."""
+def write_archive(root: Path, scenes: int = 3, side: int = 160, *, large: int = 0, large_side: int = 800) -> Path:
+    """Write the archive and return its folder. Every scene holds two of the classes; all three are complete.
+
+    large: how many of the scenes, the first ones, have `large_side` instead of `side`.
+    """
     root.mkdir(parents=True)
     names = sorted(CLASSES)
-    images, annotations = [], []
-    scale = side / 160
+    images, annotations, small = [], [], side
     for number in range(scenes):
+        side = large_side if number < large else small
+        scale = side / 160
         boxes = []
         for place, index in enumerate({number % 3, (number + 1) % 3}):
             size = round(CLASSES[names[index]] * scale)

@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,7 @@ class Build:
     jobs: Sequence[Job]
     out: Path
 
-    @property
+    @cached_property
     def identity(self) -> dict[str, str]:
         """What is built and by which versions; what has another identity is another build."""
         listed = "".join(json.dumps(job.to_json(), sort_keys=True) + "\n" for job in self.jobs)

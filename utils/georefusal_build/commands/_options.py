@@ -17,7 +17,7 @@ Plan = Annotated[
     Path | None, typer.Option("--plan", metavar="FILE", help="A plan of `build plan -o`. Default: planned anew.")
 ]
 Workers = Annotated[
-    int, typer.Option(min=1, help="Processes. The result does not depend on it. [default: one per CPU]")
+    int, typer.Option(min=1, show_default="one per CPU", help="Processes. The result does not depend on it.")
 ]
 ShardSize = Annotated[
     int,
