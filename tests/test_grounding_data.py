@@ -115,6 +115,8 @@ def test_the_answer_that_follows(type_: str, counts: list[int], answer: str) -> 
         (row(instances={"ship": [BOX], "plane": []}), "instances are given of 'ship', 'plane'"),
         (row(instances={"ship": [[10, 20, 201, 40], OTHER]}), "instance 1 of ship.*outside the image of 200 x 100"),
         (row(instances={"ship": [[-1, 20, 50, 40], OTHER]}), "outside the image"),
+        (row(instances={"ship": [[10, 20, 50, 101], OTHER]}), "outside the image"),
+        (row(instances={"ship": [BOX, [10, 40, 50, 20]]}), "neither a box"),
         (row(instances={"ship": [BOX, [50, 40, 10, 20]]}), r"instance 2 of ship is \[50, 40, 10, 20\], neither a box"),
         (row(instances={"ship": [BOX, [1, 2, 3]]}), "neither a box"),
         (row(instances={"ship": [BOX, [1, 2, float("nan"), 4]]}), "neither a box"),
