@@ -248,3 +248,10 @@ def test_mistakes_are_named(tmp_path: Path, arguments: tuple[Any, ...], message:
     _, error = build(*filled, status=1)
     assert re.search(message, error, re.IGNORECASE), error
     assert error.startswith("error: ")
+
+
+def test_the_page_of_the_docs_shows_what_export_prints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "review.md").read_text()
+    monkeypatch.chdir(tmp_path)
+    printed, _ = build("export", MINI, "-o", "bundle", "--seed", 5)
+    assert "".join(f"    {line}\n" for line in printed.splitlines()) in page

@@ -203,6 +203,6 @@ export class Form {
 
   forget(key) {
     localStorage.removeItem(this.name(key));
-    this.changed = false;
+    if (this.item.key === key) this.changed = false;
   }
 }

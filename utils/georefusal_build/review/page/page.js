@@ -130,6 +130,8 @@ async function save(choice) {
   const before = state.sessions.slice(0, session).reduce((sum, one) => sum + one.length, 0);
   const vote = { ...choice, item_id: item.key, content: item.content, ms: inView(), order: before + number + 1 };
   await votes.save(vote);
+  // what was chosen while a silent server was waited for is not in the vote: it stays, to be saved too
+  if (form.item === item && JSON.stringify(form.chosen) !== JSON.stringify(choice)) return progress();
   form.forget(item.key);
   if (place?.item === item) step(1);
 }

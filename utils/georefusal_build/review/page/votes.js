@@ -93,7 +93,7 @@ class Refused extends Error {
 function silent(error) {
   return error instanceof Refused
     ? `The server says: ${error.message}. What you chose is kept here; trying again.`
-    : "The server does not answer. What you chose is kept here; start `georefusal build review serve` again.";
+    : "The server does not answer. What you chose is kept here; start it again: georefusal build review serve";
 }
 
 export async function ask(address, options) {
