@@ -218,6 +218,23 @@ def test_a_foreign_folder_is_refused_and_an_earlier_build_replaced(tmp_path: Pat
     grounding_data.load(tmp_path / "set")
 
 
+def test_two_folders_of_one_format_may_hold_images_of_one_name(tmp_path: Path) -> None:
+    sources = [
+        {"format": "coco", "root": coco(tmp_path / str(i), [placed(10 * i + seed) for seed in range(8)])}
+        for i in (0, 1)
+    ]
+    build_grsvqa(parse_grsvqa_config({"sources": sources}, "test"), tmp_path / "set")
+    places = {row["image_id"] for row in rows(tmp_path / "set")}
+    assert {"coco/1", "2/coco/1"} <= places
+
+
+def test_parts_of_a_scene_in_one_folder_are_one_place(tmp_path: Path) -> None:
+    for i in (0, 1):
+        coco(tmp_path / "data" / f"scene{i}", [placed(10 * i + seed) for seed in range(6)])
+    build_grsvqa(config("coco", tmp_path / "data", place="folder"), tmp_path / "set")
+    assert {row["image_id"] for row in rows(tmp_path / "set")} == {"coco/scene0", "coco/scene1"}
+
+
 def box(x0: float, y0: float, x1: float, y1: float, name: str = "ship", **more: Any) -> Instance:
     return Instance(name, corners((x0, y0, x1, y1)), oriented=False, **more)
 

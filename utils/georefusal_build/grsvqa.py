@@ -8,8 +8,8 @@ import hashlib
 import json
 import shutil
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -54,16 +54,25 @@ def collect(config: GrsvqaConfig, table: ClassTable, progress: Progress, report:
     if unknown := sorted(((config.only or frozenset()) | config.never) - table.by_name.keys()):
         raise ConfigError(f"'only' and 'never' name classes that the table does not know: {', '.join(unknown)}")
     offers = Offers(report=report if report is not None else ReadReport())
-    for source in config.sources:
-        for scene in get_source(source.format).read(source.root, source.options(), offers.report):
-            offers.scenes += 1
-            for tile in cut_tiles(table.canonical(scene), config.tiling, table.divisible):
-                found = offer(tile, table, config.rules, config.seed)
-                offers.candidates += found.candidates
-                offers.rejects.update({(str(t), str(reason)): n for (t, reason), n in found.rejects.items()})
-                offers.tiles += 1
-        progress(f"{source.format} {source.root}: {len(offers.candidates):,} possible questions so far")
+    for scene in _scenes(config, offers.report, progress):
+        offers.scenes += 1
+        for tile in cut_tiles(table.canonical(scene), config.tiling, table.divisible):
+            found = offer(tile, table, config.rules, config.seed)
+            offers.candidates += found.candidates
+            offers.rejects.update({(str(t), str(reason)): n for (t, reason), n in found.rejects.items()})
+            offers.tiles += 1
     return offers
+
+
+def _scenes(config: GrsvqaConfig, report: ReadReport, progress: Progress) -> Iterator[Scene]:
+    """Yield all scenes; those of a second source of one format get ids of their own."""
+    formats: Counter[str] = Counter()
+    for source in config.sources:
+        formats[source.format] += 1
+        prefix = f"{formats[source.format]}/" if formats[source.format] > 1 else ""
+        progress(f"reading {source.format} {source.root}")
+        for scene in get_source(source.format).read(source.root, source.options(), report):
+            yield replace(scene, id=prefix + scene.id)
 
 
 def build_grsvqa(
@@ -75,6 +84,7 @@ def build_grsvqa(
         ConfigError: `out` holds something that this command did not make, or the sources offer no question.
         DataError: a source cannot be read.
     """
+    out = out.absolute()
     _refuse_foreign(out)
     table, bank = ClassTable.load(config.classes), load_templates()
     offers = collect(config, table, progress, report)
