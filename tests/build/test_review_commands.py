@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from support.review import Choice, knows, says, vote_all
+from support.twin import make_twin
 from typer.testing import CliRunner
 
 from georefusal_build.commands import APP
@@ -77,7 +78,7 @@ def test_a_whole_review(tmp_path: Path) -> None:
     printed, alarms = build("adjudicate", review, tmp_path / "third.jsonl", *command, "--measurements-stand")
 
     report = json.loads((out / "review.json").read_text())
-    gone = {row["id"]: row["reason"] for row in report["removed_items"]}
+    gone = {row["id"]: row["reason"] for row in report["removed"]}
     assert gone[consensus[2]] == "third_person_removed"
     assert gone[consensus[3]] == "box_shaped_artefact"
     # each of these levers has so few items that one change is more than a third
@@ -86,9 +87,12 @@ def test_a_whole_review(tmp_path: Path) -> None:
     assert gone[measured[0]] == "measurement_stands"
     assert gone[consensus[0]] == "lever_switched_off"
     assert {item for item in lever if lever[item] in off} <= gone.keys()
-    assert report["kept"] + report["removed"] == report["items"] == 74
-    assert Counter(gone.values()) == report["removed_for"]
-    assert f"{report['kept']} items, 0 with another verdict; {report['removed']} removed" in printed
+    counts = report["counts"]
+    assert counts["kept"] + counts["removed"] == counts["items"] == 74
+    assert counts["removed"] == len(gone)
+    assert Counter(gone.values()) == report["reasons"]
+    assert f"{counts['kept']} items, 0 with another verdict; {counts['removed']} removed" in printed
+    assert 0 < report["agreement"]["krippendorff_alpha (all, six verdicts)"]["value"] < 1
     assert report["verdicts"] == {"settled": 72, "changed": 2}  # 2.8 %: no alarm
 
     kept = load(out)
@@ -136,8 +140,8 @@ def test_changed_verdicts_are_written_and_logged(tmp_path: Path, one_lever: Path
     changed = {one.id for one in after.values() if one.provenance["verdict_changed"]}
     assert changed == {refusals[0], answers[0]}
     report = json.loads((tmp_path / "out" / "review.json").read_text())
-    assert {row["id"] for row in report["changed_items"]} == {refusals[0], answers[0], refusals[2]}
-    assert report["changed"] == 2
+    assert {row["id"] for row in report["changed"]} == {refusals[0], answers[0], refusals[2]}
+    assert report["counts"]["changed"] == 2
 
 
 def test_a_lever_is_withdrawn_and_an_alarm_is_raised(tmp_path: Path) -> None:
@@ -217,7 +221,7 @@ def test_a_measurement_that_was_repeated(tmp_path: Path) -> None:
     again.write_text("".join(json.dumps({"id": i, "verdict": v}) + "\n" for i, v in zip(measured, golds, strict=True)))
     build("adjudicate", review, "--data", MINI, "-o", tmp_path / "out", "--remeasured", again)
     report = json.loads((tmp_path / "out" / "review.json").read_text())
-    reasons = {row["id"]: row["reason"] for row in report["removed_items"]}
+    reasons = {row["id"]: row["reason"] for row in report["removed"]}
     assert reasons[measured[0]] == "measurement_stands"
     assert reasons.get(measured[1]) != "measurement_stands"
     again.write_text('{"id": "x"}\n')
@@ -255,3 +259,21 @@ def test_the_page_of_the_docs_shows_what_export_prints(tmp_path: Path, monkeypat
     monkeypatch.chdir(tmp_path)
     printed, _ = build("export", MINI, "-o", "bundle", "--seed", 5)
     assert "".join(f"    {line}\n" for line in printed.splitlines()) in page
+
+
+@pytest.mark.parametrize("provenance", ["none", "spelled otherwise"])
+def test_a_set_of_others_gets_its_human_row(tmp_path: Path, provenance: str) -> None:
+    """The released set: no provenance of our spelling, two questions on one image file, and a true duplicate."""
+    data = make_twin(tmp_path / "data", n=30, provenance="none", spelling="other")
+    if provenance != "none":
+        (data / "provenance").mkdir()
+        rows = [{"item_id": item, "base_image_id": "x", "operator": "y"} for item in load(data).by_id]
+        (data / "provenance" / "all.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    review = reviewed(tmp_path, data, a={}, b={})
+    printed, _ = build("score", review, "--data", data, "--replies", tmp_path / "replies")
+    assert "30 of 30 items judged by two or more (29 clusters)" in printed
+    score = CliRunner().invoke(app, ["score", str(tmp_path / "replies" / "b.jsonl"), "--data", str(data)])
+    assert score.exit_code == 0
+    assert "accept_acc                              1.000" in score.output
+    build("adjudicate", review, "--data", data, "-o", tmp_path / "out")
+    assert len(load(tmp_path / "out").items) == 30

@@ -103,6 +103,7 @@ def test_a_reviewer_gets_the_items_in_order_and_no_label(server: ReviewServer, m
         "/page.css/",
         "/votes.jsonl",
         "http://127.0.0.1/etc/passwd",
+        "http://[",
         "/api/state?reviewer=z",
         "/api/state?reviewer=a&reviewer=z",
         "/api/votes?reviewer=a&after=-1",

@@ -23,6 +23,8 @@ Row = dict[str, Any]
 
 TABLES = ("cases", "labels", "provenance")
 SUMS = "SHA256SUMS"
+_ID_COLUMNS = ("id", "item_id", "case_id")
+"""Of provenance, whose released spelling is not known; our own sets write the first."""
 REPORTS = (
     "build.json",
     "summary.json",
@@ -73,7 +75,7 @@ def read_provenance(folder: Path) -> dict[str, Row]:
     found: dict[str, Row] = {}
     for file in table_files(folder, "provenance"):
         for where, row in table_rows(file, str(file)):
-            item = row.get("id")
+            item = next((row[name] for name in _ID_COLUMNS if name in row), None)
             if not isinstance(item, str):
                 raise DataError(f"{where}: the id {quoted(item)} is not a string")
             if found.setdefault(item, dict(row)) != row:

@@ -242,9 +242,10 @@ def adjudicate(
     ruling = rule(items, read_joined(review, benchmark), measured_now(again, stand=measurements_stand))
     if not ruling.open:
         report = write_reviewed(output, ruling, data)
-        reasons = ", ".join(f"{reason} {count}" for reason, count in report["removed_for"].items())
-        removed = f"{report['removed']} removed" + (f" ({reasons})" if reasons else "")
-        print(f"{output}: {report['kept']} items, {report['changed']} with another verdict; {removed}")
+        counts = report["counts"]
+        reasons = ", ".join(f"{reason} {count}" for reason, count in report["reasons"].items())
+        removed = f"{counts['removed']} removed" + (f" ({reasons})" if reasons else "")
+        print(f"{output}: {counts['kept']} items, {counts['changed']} with another verdict; {removed}")
         for warning in report["alarms"]:
             print(f"ALARM: {warning}", file=sys.stderr)
         return

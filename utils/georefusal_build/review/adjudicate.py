@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from georefusal_build.layout import SUMS, SetItem, write_set
+from georefusal_build.layout import SetItem, side_files, write_set
 from georefusal_build.review.export import Mix, View, write_bundle
 from georefusal_build.review.joined import Judged
 from georefusal_build.review.merge import (
@@ -34,8 +34,6 @@ STATUS = "reviewed"
 REPORT = "review.json"
 MANY_ACCEPTED = 0.05
 """A larger share of items that accept several verdicts raises an alarm."""
-_NOT_CARRIED = {SUMS, REPORT, "croissant.json", "AUDIT.md"}
-"""Files beside the tables that speak of the set as it was."""
 
 
 @dataclass(frozen=True)
@@ -144,11 +142,8 @@ def write_reviewed(out: Path, ruling: Ruling, source: Path) -> dict[str, Any]:
         raise DataError(f"{len(ruling.open)} items are not decided yet, the first being {ruling.open[0].id}")
     kept = [_reviewed(item, ruling) for item in ruling.items if ruling.decisions[item.id].fate is not Fate.REMOVE]
     report = review_report(ruling, kept)
-    files = {
-        path.name: path.read_text(encoding="utf-8")
-        for path in sorted(source.iterdir())
-        if path.is_file() and path.suffix in (".md", ".json", ".jsonl") and path.name not in _NOT_CARRIED
-    }
+    readme = source / "README.md"  # it names licences
+    files = side_files(source) | ({readme.name: readme.read_text(encoding="utf-8")} if readme.is_file() else {})
     files[REPORT] = json.dumps(report, indent=1, ensure_ascii=False) + "\n"
     write_set(out, kept, files=files)
     return report
@@ -161,16 +156,19 @@ def review_report(ruling: Ruling, kept: Sequence[SetItem]) -> dict[str, Any]:
     changed = sum(one.contradicts for one in decisions.values())
     several = sum(len(item.label.accept) > 1 for item in kept)
     before = {item.id: item for item in ruling.items}
+    blind = summary(ruling.items, ruling.votes)
     alarms = [alarm(changed, settled)]
     if kept and several / len(kept) > MANY_ACCEPTED:
         alarms.append(f"{several} of {len(kept)} items accept several verdicts, over {MANY_ACCEPTED:.0%}")
     return {
         "schema": "review-report/1",
-        "items": len(ruling.items),
-        "kept": len(kept),
-        "changed": len(ruling.of(Fate.CHANGE)),
-        "removed": len(ruling.of(Fate.REMOVE)),
-        "removed_for": dict(sorted(Counter(decisions[item.id].reason for item in ruling.of(Fate.REMOVE)).items())),
+        "counts": {
+            "items": len(ruling.items),
+            "kept": len(kept),
+            "changed": len(ruling.of(Fate.CHANGE)),
+            "removed": len(ruling.of(Fate.REMOVE)),
+        },
+        "reasons": dict(sorted(Counter(decisions[item.id].reason for item in ruling.of(Fate.REMOVE)).items())),
         "verdicts": {"settled": settled, "changed": changed},
         "alarms": [text for text in alarms if text],
         "levers_switched_off": [
@@ -178,12 +176,12 @@ def review_report(ruling: Ruling, kept: Sequence[SetItem]) -> dict[str, Any]:
             for count in ruling.levers
             if count.off
         ],
-        "changed_items": [
+        "changed": [
             {"id": item.id, "lever": item.label.lever, "before": _label(before[item.id]), "after": _label(item)}
             for item in kept
             if _label(before[item.id]) != _label(item)
         ],
-        "removed_items": [
+        "removed": [
             {
                 "id": item.id,
                 "reason": decisions[item.id].reason,
@@ -194,7 +192,13 @@ def review_report(ruling: Ruling, kept: Sequence[SetItem]) -> dict[str, Any]:
             }
             for item in ruling.of(Fate.REMOVE)
         ],
-        "blind": summary(ruling.items, ruling.votes),
+        "agreement": {
+            f"{name} ({who}, {scale})": value
+            for scale, pairs in blind["agreement"].items()
+            for who, figures in pairs.items()
+            for name, value in figures.items()
+        },
+        "blind": blind,
     }
 
 

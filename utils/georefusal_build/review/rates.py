@@ -1,5 +1,6 @@
 """Agreement of reviewers: Cohen's kappa, Gwet's AC1 and Krippendorff's alpha, resampled over base images."""
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import combinations
@@ -27,11 +28,11 @@ Said = Mapping[str, Mapping[str, Judged]]
 
 
 def clusters(items: Iterable[SetItem]) -> dict[str, str]:
-    """Return item id -> cluster: items of one base image or base question; where neither is known, of one image."""
+    """Return item id -> cluster: items of one base image or base question; else of one image file."""
     ties = {}
     for item in items:
         known = [f"{key} {item.provenance[key]}" for key in ("base_image", "base_id") if item.provenance.get(key)]
-        ties[item.id] = known or [f"pair {item.provenance.get('pair_id') or item.id}"]
+        ties[item.id] = known or [f"file {hashlib.sha256(item.case.image.read_bytes()).hexdigest()}"]
     return linked(ties)
 
 

@@ -9,6 +9,7 @@ import hmac
 import json
 import re
 import secrets
+import sys
 from collections.abc import Callable, Sequence
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -87,6 +88,11 @@ class ReviewServer(ThreadingHTTPServer):
         """Stop listening, and let another server have the vote file."""
         super().server_close()
         self.votes.close()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of a page that was closed while it was being answered."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
 
     def state(self, reviewer: str) -> dict[str, Any]:
         """Return everything that the page of one reviewer shows."""
@@ -175,7 +181,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _read(self) -> tuple[bytes, str]:
         self._check_sender()
-        address = urlsplit(self.path)
+        try:
+            address = urlsplit(self.path)
+        except ValueError:
+            raise _RefusedError(HTTPStatus.NOT_FOUND, "there is nothing here") from None
         if address.path in self.server.page:
             return self.server.page[address.path]
         if address.path == "/api/reviewers":
