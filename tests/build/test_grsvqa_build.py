@@ -279,6 +279,15 @@ def test_a_difficult_object_beside_a_clear_one_still_settles_a_yes_and_is_listed
     assert len(found) == 2
 
 
+def test_shreds_of_the_sea_are_not_listed_and_a_ship_is_no_line() -> None:
+    """Rounded to hundredths of a pixel they enclose nothing, and the whole set would not load."""
+    sea = [box(0, 0, 60, 60, "sea"), box(0, 99.999, 60, 100, "sea")]
+    found = Register(tile(*sea, complete=frozenset({"sea"})), TABLE, Rules()).exists("sea")
+    assert found == (sea[0],)
+    ships = tile(GOOD, box(50, 50, 70, 50.001))
+    assert Register(ships, TABLE, Rules()).exists("ship") == Bar.TOO_SMALL
+
+
 def test_a_yes_needs_all_instances() -> None:
     """Localisation is scored against them: one that is not listed would make a right box a wrong one."""
     for there in (tile(GOOD, complete=frozenset()), tile(GOOD, slivers=frozenset({"ship"}))):

@@ -20,6 +20,8 @@ COMPARISONS = tuple(type_ for type_ in QuestionType if type_.compares)
 
 _EDGE = 0.5
 """Pixels from the frame within which an outline counts as ending there."""
+_LINE = 1.0
+"""Pixels below which the shorter side of an outline is none."""
 
 
 class Bound(StrEnum):
@@ -112,7 +114,9 @@ class Register:
         ruling = self.court.rule(name)
         if ruling.answer is None:
             return ruling.bar or Bar.INCOMPLETE
-        return (ruling.answer == "yes" and self._unlisted(name)) or self.court.evidence(name)
+        if ruling.answer == "no":
+            return ()
+        return self._unlisted(name) or self._outlined(name)
 
     def count(self, name: str) -> Found | Reason:
         """Return all instances, or why they are not counted."""
@@ -152,6 +156,12 @@ class Register:
             return Bar.INCOMPLETE
         regions = any(one.class_name in members | {ALL_CLASSES} for one in tile.ignore_regions)
         return Bar.IGNORED if regions else None
+
+    def _outlined(self, name: str) -> Found | Bar:
+        """All instances, without the shreds that a border leaves of what may be divided; none can be a mere line."""
+        found = self.court.evidence(name)
+        kept = tuple(one for one in found if one.sides[0] >= _LINE or one.class_name not in self.table.divisible)
+        return Bar.TOO_SMALL if any(one.sides[0] < _LINE for one in kept) else kept
 
     def _uncountable(self, name: str, found: Found) -> Reason | None:
         """Why the instances, though all are annotated, do not make a number that nobody would dispute."""

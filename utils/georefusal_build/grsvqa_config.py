@@ -64,7 +64,7 @@ class GrsvqaConfig(_Part):
     place: Literal["image", "folder"] = "image"
     classes: Path | None = None
     maximum: int = Field(20, ge=1)
-    min_side_px: float = Field(8.0, ge=0)
+    min_side_px: float = Field(8.0, ge=1)
     margin: float = Field(0.1, ge=0, lt=1)
     only: frozenset[str] | None = None
     never: frozenset[str] = frozenset()
