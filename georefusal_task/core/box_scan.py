@@ -32,7 +32,7 @@ _TOKEN = re.compile(
     r"|(?P<word>[^\W\d_](?:\w|-(?=[^\W\d_]))*+)(?P<assigned>[\"'`*]{0,3}[ \t]{0,3}(?::|=>?))?"
     r"|(?P<empty>\[\s*+\]|\(\s*+\)|\{\s*+\})"
     r"|(?P<mark>[\[\](){}])"
-    r"|(?P<break>[\n;/.!?])"
+    r"|(?P<break>[\n;:/.!?])"
     r"|(?P<dash>[-–—→~])"
     r"|(?P<bar>\|)"
     r"|(?P<other>[^\s\d,:=<>|\"'`*_°\\])",
@@ -123,7 +123,7 @@ class Scan:
             return  # JSON may be spread over lines, Python writes 10. for 10.0
         if mark == "\n":
             level.gap = level.gap or "line"
-        elif mark not in ";/":
+        elif mark not in ";:/":
             level.gap = "text"
         self._end_run(level)
         level.role = level.name = ""
@@ -166,6 +166,8 @@ class Scan:
         self._end_run(level)
         if len(self._levels) > _MAX_DEPTH:
             return
+        if not level.mark:
+            self._end_keyed(level)
         boxy = BOX_NAME.search(level.name) is not None if level.name else level.boxy
         child = _Level(mark, boxy=boxy, of=level.name or level.of)
         level.role = level.name = ""
@@ -175,11 +177,13 @@ class Scan:
     def _tag(self, tag: str, closing: bool) -> None:
         level = self._levels[-1]
         self._end_run(level)
-        if TAGS.match(tag) is None:
+        if TAGS.match(tag) is None:  # <x1>10</x1> names a coordinate
             level.gap = "text"
             if tag in ROLES and not closing:
                 level.role, level.strong = ROLES[tag], level.strong or STRONG.fullmatch(tag) is not None
             return
+        if not level.mark:
+            self._end_keyed(level)
         name = tag.removesuffix("_start").removesuffix("_end")
         if closing or tag.endswith("_end"):
             self._close(name)
@@ -254,6 +258,7 @@ class Scan:
             return
         shape = _shape(_numbers(run), name, self._five)
         if shape is not None:
+            self._end_keyed(level)
             self._add(level, shape, run)
         elif level.mark:
             level.left += len(run)

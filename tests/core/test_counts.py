@@ -250,11 +250,9 @@ def test_what_is_no_plain_number_is_invalid_and_never_zero(text: str) -> None:
 
 def spelled(number: int) -> str:
     """Return a number below a million in British words, written apart from the reader's tables."""
-    ones = (
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen".split()
-    )
-    ones += ["seventeen", "eighteen", "nineteen"]
-    tens = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+    ones = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
+    ones += ["thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"]
+    tens = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
     if number < 20:
         return ones[number]
     if number < 100:
