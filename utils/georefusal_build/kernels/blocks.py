@@ -1,12 +1,14 @@
 """Rectangular blocks: where they fit and what they are filled with."""
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from georefusal_build.arrays import F64, U8, Mask, Shape
+from georefusal_build.kernels.tones import luma
 
 
 class Block(NamedTuple):
@@ -23,19 +25,41 @@ class Block(NamedTuple):
         return slice(self.y, self.y + self.height), slice(self.x, self.x + self.width)
 
 
-def fit_block(taken: Mask, width: int, height: int, spots: F64) -> Block | None:
+CHOICE = 24
+"""Free places that are compared when a block has to hide as much as another."""
+
+
+def detail_sums(pixels: U8) -> F64:
+    """Return sums (H + 1, W + 1) of how much there is to see above and left of each corner: |Laplacian| of luma."""
+    return cast("F64", cv2.integral(np.abs(cv2.Laplacian(luma(pixels), cv2.CV_32F)), sdepth=cv2.CV_64F))
+
+
+def sum_in(sums: NDArray[Any], top: Any, left: Any, bottom: Any, right: Any) -> Any:
+    """Return the sums inside rectangles, from sums as of `cv2.integral`; corners may be arrays."""
+    return sums[bottom, right] - sums[top, right] - sums[bottom, left] + sums[top, left]
+
+
+def fit_block(
+    taken: Mask, width: int, height: int, spots: F64, detail: F64 | None = None, wanted: float = 0.0
+) -> Block | None:
     """Return the first block at `spots` that touches no pixel of `taken`, or None.
 
-    spots: (n, 2) values in [0, 1); each is a position between the frame's upper left and lower right.
+    spots: (n, 2) values in [0, 1); each is a position between the frame's upper left and lower right. detail: of the
+    first few that are free, take the one whose sum (see `detail_sums`) comes closest to `wanted`.
     """
     rows, columns = taken.shape[0] - height + 1, taken.shape[1] - width + 1
     if rows < 1 or columns < 1 or width < 1 or height < 1:
         return None
     count = cv2.integral(taken.view(np.uint8))
     x, y = (spots[:, 0] * columns).astype(np.intp), (spots[:, 1] * rows).astype(np.intp)
-    inside = count[y + height, x + width] - count[y, x + width] - count[y + height, x] + count[y, x]
-    free = np.flatnonzero(inside == 0)
-    return Block(int(x[free[0]]), int(y[free[0]]), width, height) if free.size else None
+    free = np.flatnonzero(sum_in(count, y, x, y + height, x + width) == 0)[:CHOICE]
+    if not free.size:
+        return None
+    x, y = x[free], y[free]
+    best = 0
+    if detail is not None:
+        best = int(np.argmin(np.abs(sum_in(detail, y, x, y + height, x + width) - wanted)))
+    return Block(int(x[best]), int(y[best]), width, height)
 
 
 def painted(blocks: list[Block], shape: Shape) -> Mask:

@@ -3,12 +3,15 @@
 from collections.abc import Sequence
 
 from georefusal_build.arrays import Shape
-from georefusal_build.kernels.blocks import Block
+from georefusal_build.kernels.blocks import Block, detail_sums
 from georefusal_build.levers.placing import (
     TRIES,
+    Alike,
+    Box,
     block_over,
     claim,
     clusters,
+    detail_under,
     keep_clear,
     place_apart,
     sliver_over,
@@ -25,6 +28,9 @@ BUDGET = 0.35
 """Largest share of the image that the blocks may take."""
 
 _PAD = 4.0
+
+_Sized = tuple[Box, tuple[int, int]]
+"""What a block has to cover, and its size."""
 
 
 def over_instances(subject: Subject, stream: Stream, intensity: Intensity) -> list[Block]:
@@ -47,10 +53,11 @@ def over_instances(subject: Subject, stream: Stream, intensity: Intensity) -> li
     sizes = [size for _, size in (*large, *small)]
     _within_budget(sizes, subject.shape)
     slides, spots = 1.6 * stream.uniform((len(sizes), 2)) - 0.8, stream.uniform((len(sizes), TRIES, 2))
+    aim = stream.choice((small, large))
     over, beside = {
-        Intensity.LOW: ([], sizes),
-        Intensity.MEDIUM: (small, [size for _, size in large]),
-        Intensity.HIGH: (large, [size for _, size in small]),
+        Intensity.LOW: ([], [*large, *small]),
+        Intensity.MEDIUM: (small, large),
+        Intensity.HIGH: (large, small),
     }[intensity]
     taken = keep_clear(subject.targets, subject.shape, 1.3, _PAD)
     placed = [
@@ -59,7 +66,15 @@ def over_instances(subject: Subject, stream: Stream, intensity: Intensity) -> li
     ]
     for block in placed:
         claim(taken, block)
-    return placed + place_apart(beside, taken, spots[: len(beside)])
+    alike = None if over else _alike(subject, beside, aim)
+    return placed + place_apart([size for _, size in beside], taken, spots[: len(beside)], alike)
+
+
+def _alike(subject: Subject, blocks: Sequence[_Sized], aim: Sequence[_Sized]) -> Alike:
+    """Let the decoys of LOW that stand for the blocks of a refusal hide as much as these would."""
+    sums = detail_sums(subject.pixels)
+    would = {one: detail_under(sums, block_over(*one, (0.0, 0.0), subject.shape)) for one in aim}
+    return Alike(sums, [would.get(one) for one in blocks])
 
 
 def over_regions(subject: Subject, stream: Stream, intensity: Intensity) -> list[Block]:

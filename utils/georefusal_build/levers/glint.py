@@ -12,6 +12,7 @@ import numpy as np
 
 from georefusal_build.anchors import SATURATED, Measurement
 from georefusal_build.arrays import F32, F64, U8, Mask, Shape
+from georefusal_build.kernels.blocks import detail_sums, sum_in
 from georefusal_build.kernels.fields import Bump, power_law, squared_radius
 from georefusal_build.kernels.glare import spill
 from georefusal_build.kernels.tones import darkest_band, from_light, per_band, to_light
@@ -209,7 +210,10 @@ class AimedGlint:
         ]
 
     def _moved(self) -> list[list[Bump]]:
-        """The blobs, moved as a whole to places where they miss all targets and stay inside the frame."""
+        """The blobs, moved as a whole to places where they miss all targets and stay inside the frame.
+
+        Places where they hide as much as over the targets come first: plain ground would tell that nothing was lost.
+        """
         subject, moves = self.subject, self.glint.moves
         (height, width), blobs = subject.shape, _blobs(subject)
         clear = keep_clear(subject.targets, subject.shape, 1.0, _PAD)
@@ -221,10 +225,25 @@ class AimedGlint:
         free = np.flatnonzero((inside & (gap > 1.6 * np.maximum(rx, ry))).all(axis=0))
         if not free.size:
             raise InapplicableError(Reason.NO_ROOM, "no free ground for the glint pattern")
+        free = free[np.argsort(self._hidden_detail(nx[:, free], ny[:, free], rx, ry), kind="stable")]
         return [
             [b._replace(x=float(nx[i, place]), y=float(ny[i, place])) for i, b in enumerate(blobs)]
             for place in free[:8]
         ]
+
+    def _hidden_detail(self, x: F64, y: F64, rx: F64, ry: F64) -> F64:
+        """How far the detail under the blobs at each place (columns of x, y) is from that under them at the targets."""
+        sums = detail_sums(self.subject.pixels)
+
+        def under(x: F64, y: F64) -> F64:
+            rows, columns = (
+                [np.clip(np.rint(at + sign * reach), 0, length - 1).astype(np.intp) for sign in (-1, 1)]
+                for at, reach, length in zip((y, x), (ry, rx), sums.shape, strict=True)
+            )
+            return cast("F64", sum_in(sums, rows[0], columns[0], rows[1], columns[1]).sum(axis=0))
+
+        own = np.array(_blobs(self.subject)).T[:, :, None]
+        return np.abs(under(x, y) - under(own[0], own[1]))
 
 
 def _blobs(subject: Subject) -> list[Bump]:

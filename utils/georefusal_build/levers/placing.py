@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from georefusal_build.arrays import F64, Mask, Shape
-from georefusal_build.kernels.blocks import Block, fit_block
+from georefusal_build.kernels.blocks import Block, fit_block, sum_in
 from georefusal_build.outcomes import InapplicableError, Reason
 from georefusal_build.targets import Target, union
 
@@ -19,7 +19,17 @@ _GAP = 2
 """Pixels between two blocks, so that they stay two."""
 
 
-def place_apart(sizes: Sequence[tuple[int, int]], taken: Mask, spots: F64) -> list[Block]:
+class Alike(NamedTuple):
+    """What decoys have to hide, or an image without a target would also be one with more to see.
+
+    sums: detail of the image, as of `detail_sums`. wanted: detail under each decoy, None where it may be any.
+    """
+
+    sums: F64
+    wanted: Sequence[float | None]
+
+
+def place_apart(sizes: Sequence[tuple[int, int]], taken: Mask, spots: F64, alike: Alike | None = None) -> list[Block]:
     """Return one block per (width, height), clear of `taken` and of each other; spots: (len(sizes), TRIES, 2).
 
     Raises:
@@ -28,8 +38,10 @@ def place_apart(sizes: Sequence[tuple[int, int]], taken: Mask, spots: F64) -> li
     """
     taken = taken.copy()
     blocks = []
-    for (width, height), positions in zip(sizes, spots, strict=True):
-        block = fit_block(taken, width, height, positions)
+    wanted = alike.wanted if alike else [None] * len(sizes)
+    for (width, height), positions, much in zip(sizes, spots, wanted, strict=True):
+        detail = None if alike is None or much is None else alike.sums
+        block = fit_block(taken, width, height, positions, detail, much or 0.0)
         if block is None:
             raise InapplicableError(
                 Reason.NO_ROOM, f"no room for a decoy of {width} x {height} px away from the targets"
@@ -98,6 +110,16 @@ def block_over(box: Box, size: tuple[int, int], slide: tuple[float, float], shap
         )
     )
     return Block(left, top, *size)
+
+
+def detail_under(sums: F64, block: Block) -> float:
+    """Return the detail that a block, cut to the frame, would hide."""
+    rows, columns = (np.clip(ends, 0, length - 1) for ends, length in zip(_ends(block), sums.shape, strict=True))
+    return float(sum_in(sums, rows[0], columns[0], rows[1], columns[1]))
+
+
+def _ends(block: Block) -> tuple[tuple[int, int], tuple[int, int]]:
+    return (block.y, block.y + block.height), (block.x, block.x + block.width)
 
 
 def keep_clear(targets: Sequence[Target], shape: Shape, factor: float, pad: float) -> Mask:

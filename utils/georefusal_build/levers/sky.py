@@ -9,10 +9,11 @@ import numpy as np
 
 from georefusal_build.anchors import RING, Measurement, Value, visibility
 from georefusal_build.arrays import F32, F64, U8, Shape
+from georefusal_build.kernels.blocks import detail_sums
 from georefusal_build.kernels.cloud import cast_shadow, cover_edge, cover_with, relief, transmission
 from georefusal_build.kernels.fields import Bump, bumps_field, power_law
 from georefusal_build.kernels.tones import brightest_band, darkest_band, per_band
-from georefusal_build.levers.placing import TRIES, keep_clear, place_apart
+from georefusal_build.levers.placing import TRIES, Alike, block_over, detail_under, keep_clear, place_apart
 from georefusal_build.levers.registry import Subject
 from georefusal_build.levers.search import first, in_band
 from georefusal_build.outcomes import InapplicableError, Reason
@@ -116,8 +117,12 @@ class AimedSky:
         share, far, spread = (1.0, 2.0, 2.2) if subject.answer == "yes" else (0.75, 1.0, 1.4)
         sizes = [(max(1, round(share * (x1 - x0))), max(1, round(share * (y1 - y0)))) for x0, y0, x1, y1 in boxes]
         taken = keep_clear(subject.targets, subject.shape, far, _PAD)
+        sums = detail_sums(subject.pixels)
+        over = [block_over(box, size, (0.0, 0.0), subject.shape) for box, size in zip(boxes, sizes, strict=True)]
+        alike = Alike(sums, [detail_under(sums, block) for block in over])
         decoys = [
-            Target.box(b.x, b.y, b.x + b.width, b.y + b.height) for b in place_apart(sizes, taken, self.draw.spots)
+            Target.box(b.x, b.y, b.x + b.width, b.y + b.height)
+            for b in place_apart(sizes, taken, self.draw.spots, alike)
         ]
         lure = bumps_field(subject.shape, _bumps(decoys, _REACH[subject.answer][self.draw.aim] / share, _PAD), wobble)
         return lure - 2 * bumps_field(subject.shape, _bumps(subject.targets, spread, 2 * _PAD), wobble)
