@@ -277,3 +277,15 @@ def test_a_set_of_others_gets_its_human_row(tmp_path: Path, provenance: str) -> 
     assert "accept_acc                              1.000" in score.output
     build("adjudicate", review, "--data", data, "-o", tmp_path / "out")
     assert len(load(tmp_path / "out").items) == 30
+
+
+def test_a_forged_vote_stops_the_import_and_nothing_is_written(tmp_path: Path) -> None:
+    build("export", MINI, "-o", tmp_path / "bundle", "--seed", 5)
+    votes = voted(tmp_path / "bundle", MINI, a={})
+    lines = votes.read_text().splitlines(keepends=True)
+    lines[2] = lines[2].replace('"confidence": 3', '"confidence": 2')
+    votes.write_text("".join(lines))
+    command = ("--key", tmp_path / "bundle.key.json", "--data", MINI, "-o", tmp_path / "review.jsonl")
+    _, error = build("import", votes, *command, status=1)
+    assert error.startswith(f"error: {votes}:3: the seal of this vote of a is wrong")
+    assert not (tmp_path / "review.jsonl").exists()
