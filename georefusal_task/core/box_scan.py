@@ -293,7 +293,8 @@ class Scan:
         cut = False
         while len(self._levels) > 1:
             level = self._levels.pop()
-            cut = cut or level.boxy or level.holds or len(level.numbers) > 1 or bool(level.keyed or level.points)
+            cut = cut or level.boxy or level.holds or BOX_NAME.search(level.name) is not None
+            cut = cut or len(level.numbers) > 1 or bool(level.keyed or level.points)
         self.flags[BoxFlag.TRUNCATED] += cut
         level = self._levels[0]
         self._end_keyed(level)

@@ -225,7 +225,7 @@ def test_a_reply_cut_anywhere_keeps_its_first_boxes(given_boxes: list[tuple[int,
     reply = read_boxes(text[:at], FRAMES["qwen3_vl"], 1000, 1000)
     found = [corners(points) for points in reply.regions]
     assert found == given_boxes[: len(found)]
-    begun = "bbox" in text[:at]
+    begun = 'bbox_2d":' in text[:at]
     assert reply.flags == ({BoxFlag.TRUNCATED: 1} if begun else {})
 
 
