@@ -27,6 +27,11 @@ class Half:
     gold: Gold = field(hash=False)
     reply: GroundingReply = field(hash=False)
 
+    @property
+    def right(self) -> bool | None:
+        """Whether the answer is right; None of a turn that asks for boxes."""
+        return score_one(self.question, self.gold, self.reply).right if self.turn == "answer" else None
+
 
 Outcome = GroundingRow | Half
 """What one reply is worth by itself."""

@@ -14,9 +14,13 @@ from typing import Any, NamedTuple
 from georefusal_task.adapters import lmms_register
 from georefusal_task.core.errors import GeoRefusalError
 from georefusal_task.data import Benchmark
+from georefusal_task.grounding_data import GroundingSet
+from georefusal_task.grounding_tasks import GROUNDING_TASKS
 from georefusal_task.tasks_table import DEFAULT_TASK, TASKS
 
 GROUP = "lmms_eval.models"
+TASK_NAMES = (*TASKS, *GROUNDING_TASKS)
+"""The names of all our tasks for this host."""
 USE_FLAG = 'use --include_path "$(georefusal tasks-path)"'
 
 
@@ -49,14 +53,14 @@ def host_findings() -> Iterator[Finding]:
     yield from reports
 
 
-def data_findings(what: str, load: Callable[[], Benchmark]) -> Iterator[Finding]:
+def data_findings(what: str, load: Callable[[], Benchmark | GroundingSet]) -> Iterator[Finding]:
     """Yield where a set comes from and whether the loader finds it sound."""
     try:
         benchmark = load()
     except (GeoRefusalError, OSError) as error:
         yield Finding(Level.PROBLEM, f"{what}: {error}")
         return
-    text = f"{what}: {len(benchmark.items)} items from {benchmark.source}, digest {benchmark.digest[:12]}"
+    text = f"{what}: {len(benchmark.by_id)} items from {benchmark.source}, digest {benchmark.digest[:12]}"
     yield Finding(Level.OK, text)
     for warning in benchmark.warnings:
         yield Finding(Level.NOTE, f"{what}: {warning}")
@@ -90,7 +94,7 @@ def _surroundings() -> Iterator[Finding]:
         )
         yield Finding(Level.NOTE, text)
 
-    for name in sorted(TASKS):
+    for name in sorted(TASK_NAMES):
         if Path(name).is_dir():
             text = f"a folder {name} is here: lmms-eval would read it as a folder of task files; run it elsewhere"
             yield Finding(Level.PROBLEM, text)
@@ -132,19 +136,19 @@ def _tasks() -> Iterator[Finding]:
     if hidden := shadowed(index, folder):
         for name, file in hidden.items():
             yield Finding(Level.PROBLEM, f"{name} would be another task, from {file}; rename or remove that one")
-    elif missing := sorted(TASKS.keys() - index.keys()):
+    elif missing := sorted(set(TASK_NAMES) - index.keys()):
         yield Finding(Level.PROBLEM, f"lmms-eval does not find {', '.join(missing)}; {USE_FLAG}")
     elif off:
-        text = f"{len(TASKS)} tasks are found by --include_path {folder} only: {lmms_register.OFF_VARIABLE} is set"
+        text = f"{len(TASK_NAMES)} tasks are found by --include_path {folder} only: {lmms_register.OFF_VARIABLE} is set"
         yield Finding(Level.NOTE, text)
     else:
-        text = f"{len(TASKS)} tasks are registered through the entry point {GROUP}; no flag is needed:"
+        text = f"{len(TASK_NAMES)} tasks are registered through the entry point {GROUP}; no flag is needed:"
         yield Finding(Level.OK, f"{text} lmms-eval --model MODEL --tasks {DEFAULT_TASK}")
 
 
 def shadowed(index: Mapping[str, Mapping[str, Any]], folder: Path) -> dict[str, str]:
     """Return name -> file of the tasks that go by one of our names but are not ours."""
-    files = {name: index[name]["yaml_path"] for name in TASKS if name in index}
+    files = {name: index[name]["yaml_path"] for name in TASK_NAMES if name in index}
     return {name: str(file) for name, file in files.items() if Path(str(file)).resolve().parent != folder}
 
 

@@ -11,6 +11,9 @@ MODELS = {
     "georefusal_constant": ("simple", "lmms_models.Constant"),
     "georefusal_random": ("simple", "lmms_models.Random"),
     "georefusal_oracle": ("simple", "lmms_models.Oracle"),
+    "grsvqa_always_yes": ("simple", "lmms_grsvqa_models.AlwaysYes"),
+    "grsvqa_empty_boxes": ("simple", "lmms_grsvqa_models.EmptyBoxes"),
+    "grsvqa_whole_image": ("simple", "lmms_grsvqa_models.WholeImage"),
     "georefusal_openai_schema": ("chat", "lmms_constrained.ConstrainedOpenAI"),
 }
 """Name for `--model` -> the host's kind of model, and its class below `georefusal_task.adapters`."""

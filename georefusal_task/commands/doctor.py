@@ -1,6 +1,7 @@
 """`georefusal doctor`: whether an evaluation will work here, and on which data."""
 
 import os
+from collections.abc import Callable
 
 import typer
 
@@ -19,14 +20,20 @@ def doctor() -> None:
 
     from itertools import chain
 
-    from georefusal_task import __version__, data
+    from georefusal_task import __version__, data, grounding_data
     from georefusal_task.adapters.lmms_doctor import Level, data_findings, host_findings
     from georefusal_task.adapters.other_doctor import other_findings
 
     print(f"georefusal {__version__}; asking lmms-eval, which takes some seconds", flush=True)
     problems = 0
-    sets = chain(data_findings("data", data.load), data_findings("mini set", data.load_mini))
-    for found in chain(host_findings(), other_findings(), sets):
+    sets: dict[str, Callable[[], data.Benchmark | grounding_data.GroundingSet]] = {
+        "data": data.load,
+        "mini set": data.load_mini,
+        "grsvqa mini set": grounding_data.load_mini,
+    }
+    if os.environ.get(grounding_data.VARIABLE):
+        sets["grsvqa data"] = grounding_data.load
+    for found in chain(host_findings(), other_findings(), *(data_findings(*one) for one in sets.items())):
         problems += found.level is Level.PROBLEM
         print(f"{found.level:8}{found.text}", flush=True)
     if problems:

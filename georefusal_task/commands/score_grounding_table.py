@@ -6,6 +6,7 @@ from typing import Any
 from georefusal_task.benchmarks.grounding import GroundingSummary
 from georefusal_task.benchmarks.summary import SMALL
 from georefusal_task.commands.score_table import figure, how_many
+from georefusal_task.core.stats import Estimate
 
 SECTIONS: dict[str, tuple[str, ...]] = {
     "Answers": ("accuracy", "accuracy_E", "invalid_rate"),
@@ -30,10 +31,9 @@ def lines(summary: GroundingSummary, meta: Mapping[str, Any]) -> Iterator[str]:
         for name in names:
             yield f"  {name:<38} {figure(summary.metrics[name])}"
     for breakdown, groups in summary.by.items():
-        for name in IN_GROUPS:
-            yield from ("", f"By {breakdown} ({name})")
-            for group, found in groups.items():
-                yield f"  {group:<38} {figure(found[name])}"
+        yield from ("", f"{f'By {breakdown}':<20}" + "".join(f"{name:>12}" for name in IN_GROUPS))
+        for group, found in groups.items():
+            yield f"  {group:<18}" + "".join(f"{_cell(found[name]):>12}" for name in IN_GROUPS)
     if summary.flags:
         yield from ("", "Boxes that were mended or dropped")
         for flag, count in summary.flags.items():
@@ -41,3 +41,10 @@ def lines(summary: GroundingSummary, meta: Mapping[str, Any]) -> Iterator[str]:
     yield ""
     yield "E: all questions but those of existence whose answer is no. Intervals are clustered by image."
     yield f"[low, high]: 95 % interval. k/n: fewer than {SMALL}, so no rate. -: not defined on these questions."
+
+
+def _cell(estimate: Estimate) -> str:
+    """Return the value alone; counts where there are too few questions for a rate."""
+    if estimate.count is not None and estimate.n < SMALL:
+        return f"{estimate.count}/{estimate.n}"
+    return "-" if estimate.value is None else f"{estimate.value:.3f}"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from georefusal_task.adapters import lmms_plugin, lmms_register
-from georefusal_task.tasks_table import TASKS
+from georefusal_task.adapters.lmms_doctor import TASK_NAMES
 
 OURS = str(lmms_register.tasks_dir() / "georefusalbench.yaml")
 
@@ -41,7 +41,7 @@ def index(host: ModuleType, **asked: Any) -> dict[str, Any]:
 
 def test_our_tasks_join_the_hosts_own_without_a_word(host: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
     lmms_register.install()
-    assert index(host).keys() == {"mme", *TASKS}
+    assert index(host).keys() == {"mme", *TASK_NAMES}
     assert index(host)["georefusalbench"]["yaml_path"] == OURS
     assert capsys.readouterr() == ("", "")
 
@@ -53,7 +53,7 @@ def test_a_users_own_folder_wins_over_ours_and_keeps_its_other_tasks(host: Modul
     for asked in (str(tmp_path), [str(tmp_path)]):
         found = index(host, include_path=asked)
         assert found["georefusalbench"]["yaml_path"] == str(tmp_path / "georefusalbench.yaml")
-        assert found.keys() == {"mme", "mine", *TASKS}
+        assert found.keys() == {"mme", "mine", *TASK_NAMES}
 
 
 def test_nothing_is_added_where_the_caller_wants_no_defaults(host: ModuleType) -> None:
@@ -86,7 +86,7 @@ def test_the_variable_set_after_installing_counts_too(host: ModuleType, monkeypa
 
 def test_a_host_that_finds_our_tasks_by_itself_is_left_as_it_is(host: ModuleType) -> None:
     # the day lmms-eval has an entry point for tasks, its own way must win
-    by_host = {name: {"yaml_path": f"by the host/{name}"} for name in TASKS}
+    by_host = {name: {"yaml_path": f"by the host/{name}"} for name in TASK_NAMES}
     original = host.TaskManager.initialize_tasks
 
     def initialize_tasks(self: Any, include_path: Any = None, include_defaults: bool = True) -> dict[str, Any]:

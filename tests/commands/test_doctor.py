@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 
 from georefusal_task import data
 from georefusal_task.adapters import lmms_doctor, lmms_register, other_doctor
+from georefusal_task.adapters.lmms_doctor import TASK_NAMES
 from georefusal_task.commands.doctor import doctor
-from georefusal_task.tasks_table import TASKS
 
 OURS = EntryPoint("georefusal", "georefusal_task.adapters.lmms_plugin:manifests", lmms_doctor.GROUP)
 BROKEN = EntryPoint("other", "no_such_module_at_all:manifests", lmms_doctor.GROUP)
@@ -25,7 +25,7 @@ BROKEN = EntryPoint("other", "no_such_module_at_all:manifests", lmms_doctor.GROU
 @pytest.fixture(autouse=True)
 def host(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, dict[str, str]]:
     """A stand-in for the host with the index that it returns; the first of our tasks' files is where it should be."""
-    index = {name: {"yaml_path": str(lmms_register.tasks_dir() / f"{name}.yaml")} for name in TASKS}
+    index = {name: {"yaml_path": str(lmms_register.tasks_dir() / f"{name}.yaml")} for name in TASK_NAMES}
 
     class TaskManager:
         task_index = index
@@ -66,7 +66,7 @@ def problems(output: str) -> list[str]:
 def test_all_well_is_exit_status_0_and_says_by_which_route_and_which_data(tmp_path: Path) -> None:
     status, output = run()
     assert (status, problems(output)) == (0, [])
-    assert f"{len(TASKS)} tasks are registered through the entry point" in output
+    assert f"{len(TASK_NAMES)} tasks are registered through the entry point" in output
     assert f"20 items from folder {tmp_path / 'twin'} (GEOREFUSAL_DATA)" in output
     assert "talks a lot" not in output
 
