@@ -1,13 +1,11 @@
 """When a figure is a leak: over the limit of its tier, and further from chance than all gates together would stray."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-import numpy as np
-
 from georefusal_build.audit.settings import ALPHA
-from georefusal_build.audit.subjects import Ints
 from georefusal_build.audit.targets import F64, Target
 
 _TINY = 1e-9
@@ -18,7 +16,7 @@ class Outcome(StrEnum):
 
     LEAK = "leak"
     CHANCE = "over the limit, as chance may be"
-    CLEAR = "nothing found"
+    CLEAR = "within the limit"
     REPORTED = "no gate"
     TOO_FEW = "too few"
 
@@ -54,8 +52,7 @@ GATES = {
 class Score:
     """One model's result on one probe: balanced accuracy with its 95 % interval, accuracy, and the chance of it.
 
-    p: how often the most extreme of all gated scores of the audit is as extreme when labels are shuffled; None
-    where no gate hangs on it.
+    p: the chance that any gated score of the audit strays as far from shuffled labels; None where it has no gate.
     """
 
     model: str
@@ -91,26 +88,16 @@ class Finding:
         return max(self.scores, key=lambda score: score.balanced, default=None)
 
 
-def family_wise(votes: Sequence[F64], targets: Sequence[Target], orders: Sequence[Ints]) -> list[float]:
-    """Return for each score the chance, under no leak at all, that any of them stands out as much as it does.
+def chance(value: float, null: F64, looks: int) -> float:
+    """Return the chance, under no leak at all, that one of `looks` scores strays as far as this one does.
 
-    votes: (n, classes) shares of repeats; orders: (b, n) shuffles of the target's labels, number b being the same for
-    all. Each score is compared with what its own held predictions get on shuffled labels, in standard deviations; the
-    largest of all scores in each shuffle is what the observed ones have to beat.
-
-    Source: Westfall and Young 1993, single-step maxT; it takes into account that scores hang together.
+    null: what the same model gets on shuffled labels. Its spread is known from so many shuffles only, hence Student's
+    t; the looks are taken together by Bonferroni's inequality, which holds however they hang together.
     """
-    if not votes:
-        return []
-    observed, largest = [], np.full(len(orders[0]), -np.inf)
-    for vote, target, order in zip(votes, targets, orders, strict=True):
-        worth = vote * target.weights
-        rows = np.arange(len(target.y))
-        null = worth[rows, target.y[order]].sum(axis=1)
-        spread = max(float(null.std()), 1e-9)
-        observed.append((float(worth[rows, target.y].sum()) - float(null.mean())) / spread)
-        largest = np.maximum(largest, (null - null.mean()) / spread)
-    return [float((1 + (largest >= one - 1e-9).sum()) / (1 + len(largest))) for one in observed]
+    from scipy.stats import t
+
+    spread = max(float(null.std(ddof=1)), _TINY) * math.sqrt(1 + 1 / len(null))
+    return min(1.0, looks * float(t.sf((value - float(null.mean())) / spread, len(null) - 1)))
 
 
 def decide(gate: Gate | None, scores: Sequence[Score], chance: float) -> Outcome:

@@ -1,7 +1,7 @@
 """Three classifiers, cross-validated so that no source image is learnt from and guessed at once."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -52,18 +52,28 @@ def votes(
     return found
 
 
-def refitted(features: Features, target: Target, owners: Ints, labels: Ints, settings: Settings) -> F64:
-    """Return balanced accuracies of logistic regression on (b, n) shuffled labels: what finding nothing looks like."""
+def refitted(features: Features, target: Target, owners: Ints, orders: Ints, settings: Settings) -> dict[Name, F64]:
+    """Return for each model its balanced accuracies on shuffled labels: what finding nothing looks like.
+
+    orders: (b, n) shuffles of the target's labels. Models are trained anew on each. Comparing the guesses of one
+    training with shuffled labels would be quicker and wrong: of two like items each teaches what is guessed of the
+    other, so that they are right or wrong together.
+    """
     from threadpoolctl import threadpool_limits
 
     splits, weights = list(folds(owners, 0)), target.weights
     rows = np.arange(len(target.y))
-    found = np.empty(len(labels))
+    small = replace(settings, trees=settings.null_trees)
+    counts: dict[Name, int] = {name: settings.refits if name == "logistic" else settings.tree_refits for name in MODELS}
+    found: dict[Name, F64] = {}
     with threadpool_limits(1):
-        data = matrix("logistic", features, target)
-        for number, y in enumerate(labels):
-            right = guesses("logistic", data, target, y, splits, settings) == y
-            found[number] = weights[rows, y][right].sum()
+        for name, count in counts.items():
+            data = matrix(name, features, target)
+            values = np.empty(count)
+            for number, y in enumerate(target.y[orders[:count]]):
+                right = guesses(name, data, target, y, splits, small) == y
+                values[number] = weights[rows, y][right].sum()
+            found[name] = values
     return found
 
 

@@ -12,6 +12,7 @@ from georefusal_build.audit.gates import GATES, Finding, Outcome
 from georefusal_build.audit.plan import TIERS
 from georefusal_build.audit.run import Audit
 from georefusal_build.audit.settings import ALPHA, FEWEST_GROUPS, FEWEST_ITEMS, FEWEST_OF_A_CLASS
+from georefusal_task.core.stats import SIGN_FLIP_BELOW
 from georefusal_task.report.tables import UNDEFINED, Table
 from georefusal_task.report.texts import markdown
 
@@ -31,9 +32,9 @@ _METHOD = """\
 - Intervals: 95 %, {draws:,} bootstrap samples of source images. "Shuffled labels, to": what logistic regression,
   trained anew on {refits:,} shuffles of the labels within source images and between those of one size, stays under
   in 95 %.
-- p: how often the most extreme of all gated scores strays as far when labels are shuffled ({shuffles:,} times). A gate
-  fails a set where a limit is crossed and p is at most {alpha}: of sets without any leak at most about {alpha:.0%}
-  fail, all gates taken together.
+- p: the chance that any of the {looks} gated scores strays as far from what its model gets on shuffled labels (the
+  two models of trees are trained anew on {tree_refits}; Student's t, Bonferroni). A gate fails a set where a limit is
+  crossed and p is at most {alpha}: of sets without any leak at most about {alpha:.0%} fail, all gates taken together.
 - A gate needs {items} items, {of_a_class} of each class and {groups} source images.
 """
 _COLUMNS = (
@@ -118,7 +119,10 @@ def _facts(audit: Audit) -> str:
     digest = subjects.benchmark.digest[:12]
     lines = [f"{len(subjects.items)} items from {sources} source images, data digest `{digest}`. {subjects.grouping}"]
     if audit.undecided:
-        lines.append(f"Not decided, for want of items or source images: {', '.join(audit.undecided)}.")
+        lines.append(f"Not decided, for want of items or source images: every gate of {', '.join(audit.undecided)}.")
+    if sources < SIGN_FLIP_BELOW:
+        lines.append(f"Only {sources} source images: intervals over so few are too short, trust p.")
+    lines += _too_few(audit)
     if audit.one_sided:
         names = ", ".join(markdown(name or "(no lever)") for name in audit.one_sided)
         lines.append(f"Families with answerable items only, or refusals only, whose name alone tells: {names}.")
@@ -129,6 +133,15 @@ def _facts(audit: Audit) -> str:
             f"many; they fail nothing, and are marked below."
         )
     return "\n".join(f"- {line}" for line in lines)
+
+
+def _too_few(audit: Audit) -> list[str]:
+    """Return a line on the families that are judged in wider rows only."""
+    narrow = {
+        f.target.name: f.why for f in audit.findings if f.target.scope in ("family", "category") and f.tier == "T3"
+    }
+    few = [f"{markdown(name.removeprefix('inside '))} ({why})" for name, why in narrow.items() if why]
+    return [f"Too few for a gate of their own, judged in the wider rows only: {'; '.join(few)}."] if few else []
 
 
 def _leaks(audit: Audit) -> str:
@@ -168,10 +181,11 @@ def _power(audit: Audit) -> str:
 def _tier(tier: str, audit: Audit) -> str:
     findings = [finding for finding in audit.findings if finding.tier == tier]
     notes = [f"Not run: {why}." for where, why in audit.left_out if where == tier]
-    few = [finding for finding in findings if finding.outcome == Outcome.TOO_FEW]
-    if few:
-        named = dict.fromkeys(f"{finding.target.name} ({finding.why})" for finding in few)
-        notes.append(f"Too few for a figure of their own; the wider rows hold them: {'; '.join(named)}.")
+    notes += [
+        f"Too few for a figure: {finding.target.name} ({finding.why})."
+        for finding in findings
+        if finding.outcome == Outcome.TOO_FEW and finding.target.scope not in ("family", "category")
+    ]
     rows = [_cells(finding) for finding in findings if finding.scores]
     head = f"## {tier}: {TIERS[tier]}"
     if rows:
@@ -185,8 +199,7 @@ def _caption(tier: str) -> str:
         return "What provenance gives away; no gate: it shows why provenance must never reach a prompt"
     if tier == "T5":
         return "Models that saw no image, or that of another item; no gate"
-    gate = f"; limit: {GATES[tier].text}" if tier in GATES else ""
-    return f"Balanced accuracy of three classifiers that never saw the source image they are asked about{gate}"
+    return f"Balanced accuracy of classifiers that never saw the source image; gate: {GATES[tier].text}"
 
 
 def _cells(finding: Finding) -> tuple[str, ...]:
@@ -237,7 +250,8 @@ def _method(audit: Audit) -> str:
         repeats=s.repeats,
         draws=s.draws,
         refits=s.refits,
-        shuffles=s.shuffles,
+        tree_refits=s.tree_refits,
+        looks=sum(len(finding.scores) for finding in audit.findings if finding.gate),
         alpha=ALPHA,
         items=FEWEST_ITEMS,
         of_a_class=FEWEST_OF_A_CLASS,

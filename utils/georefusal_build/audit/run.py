@@ -1,6 +1,6 @@
 """An audit from start to end: `audit(folder) -> Audit`."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from georefusal_build.audit.blind import blind_runs, blind_targets, said
-from georefusal_build.audit.gates import Finding, Outcome, Score, decide, family_wise
+from georefusal_build.audit.gates import Finding, Outcome, Score, chance, decide
 from georefusal_build.audit.models import MODELS, Name, refitted, votes
 from georefusal_build.audit.pictures import pictures
 from georefusal_build.audit.plan import Probe, make_plan
@@ -25,9 +25,11 @@ from georefusal_task.report.runs import Run
 
 __all__ = ["Audit", "Progress", "audit", "probe_all", "read"]
 
+_Fitted = tuple[dict[Name, F64], dict[Name, F64]]
+"""Of each model: the shares of repeats by class, and balanced accuracies on shuffled labels."""
 Verdict = Literal["leaks", "nothing found", "too few items"]
-GATED_TIERS = ("T0", "T1", "T3")
-"""Every set must be large enough for a gate of each of these."""
+NEEDED = ("T0", "T1", "T3")
+"""Every set must be large enough for a gate of each of these tiers; the others need provenance, or certain families."""
 
 
 @dataclass(frozen=True)
@@ -50,16 +52,19 @@ class Audit:
 
     @cached_property
     def undecided(self) -> tuple[str, ...]:
-        """The tiers that every set is held to and this one is too small for."""
-        gated = [finding for finding in self.findings if finding.gate]
-        return tuple(tier for tier in GATED_TIERS if not any(f.tier == tier and f.scores for f in gated))
+        """The tiers that have gates here, none of which could be decided on so few items."""
+        tried: dict[str, bool] = dict.fromkeys(NEEDED, False)
+        for finding in self.findings:
+            if finding.gate:
+                tried[finding.tier] = tried.get(finding.tier, False) or bool(finding.scores)
+        return tuple(sorted(tier for tier, decided in tried.items() if not decided))
 
     @property
     def verdict(self) -> Verdict:
         """What the audit comes to."""
         if self.leaks:
             return "leaks"
-        return "too few items" if self.undecided else "nothing found"
+        return "too few items" if set(self.undecided) & set(NEEDED) else "nothing found"
 
 
 def audit(
@@ -124,17 +129,16 @@ def probe_all(
     why = [probe.target.too_few(subjects.groups) or _rigid(probe, subjects.groups, settings) for probe in probes]
     tried = [number for number, reason in enumerate(why) if not reason]
     progress.start("probes", len(tried))
-    held: dict[int, tuple[dict[Name, F64], F64 | None]] = {}
+    held: dict[int, _Fitted] = {}
     work = Parallel(n_jobs=settings.jobs, return_as="generator")(
         delayed(_fit)(probes[number], subjects.groups, settings) for number in tried
     )
     for number, result in zip(tried, work, strict=True):
         held[number] = result
         progress.step()
-    chances = _chances(probes, held, subjects.groups, settings)
+    looks = sum(len(MODELS) for number in tried if probes[number].gate)
     return tuple(
-        _finding(probe, subjects, settings, why[number], held.get(number), chances.get(number, {}))
-        for number, probe in enumerate(probes)
+        _finding(probe, subjects, settings, why[number], held.get(number), looks) for number, probe in enumerate(probes)
     )
 
 
@@ -145,47 +149,13 @@ def _rigid(probe: Probe, groups: Ints, settings: Settings) -> str:
     return "each source image has one label, and no two have as many items" if same else ""
 
 
-def _fit(probe: Probe, groups: Ints, settings: Settings) -> tuple[dict[Name, F64], F64 | None]:
+def _fit(probe: Probe, groups: Ints, settings: Settings) -> _Fitted:
     owners = probe.owners[probe.target.places]
     found = votes(probe.data, probe.target, owners, settings)
-    if probe.gate is None or not settings.refits:
-        return found, None
-    order = shuffled(probe.target, groups, settings.shuffles, settings.seed)[: settings.refits]
-    return found, refitted(probe.data, probe.target, owners, probe.target.y[order], settings)
-
-
-def _chances(
-    probes: Sequence[Probe], held: dict[int, tuple[dict[Name, F64], F64 | None]], groups: Ints, settings: Settings
-) -> dict[int, dict[Name, float]]:
-    """Return probe -> model -> chance under no leak, of those under a gate."""
-    keys: list[tuple[int, Name]] = [(number, model) for number in held if probes[number].gate for model in MODELS]
-    chances = family_wise(
-        [held[number][0][model] for number, model in keys],
-        [probes[number].target for number, _ in keys],
-        _Orders(probes, [number for number, _ in keys], groups, settings),
-    )
-    found: dict[int, dict[Name, float]] = {}
-    for (number, model), chance in zip(keys, chances, strict=True):
-        found.setdefault(number, {})[model] = chance
-    return found
-
-
-class _Orders(Sequence[Ints]):
-    """The shuffles of each probe, made when asked for: all at once would not fit into memory."""
-
-    def __init__(self, probes: Sequence[Probe], numbers: list[int], groups: Ints, settings: Settings) -> None:
-        self._make: Callable[[int], Ints] = lambda place: shuffled(
-            probes[numbers[place]].target, groups, settings.shuffles, settings.seed
-        )
-        self._count = len(numbers)
-
-    def __len__(self) -> int:
-        return self._count
-
-    def __getitem__(self, place: int) -> Ints:  # type: ignore[override]
-        if not 0 <= place < self._count:
-            raise IndexError(place)
-        return self._make(place)
+    if probe.gate is None:
+        return found, {}
+    order = shuffled(probe.target, groups, max(settings.refits, settings.tree_refits), settings.seed)
+    return found, refitted(probe.data, probe.target, owners, order, settings)
 
 
 def _finding(
@@ -193,18 +163,21 @@ def _finding(
     subjects: Subjects,
     settings: Settings,
     why: str,
-    held: tuple[dict[Name, F64], F64 | None] | None,
-    chances: dict[Name, float],
+    held: _Fitted | None,
+    looks: int,
 ) -> Finding:
     target = probe.target
     sources = len(np.unique(subjects.groups[target.places]))
     if held is None:
         return Finding(probe.tier, probe.features, target, sources, (), probe.gate, Outcome.TOO_FEW, why)
-    found, null = held
-    scores = tuple(
-        _score(model, found[model], target, subjects.groups, settings, chances.get(model)) for model in MODELS
-    )
+    found, nulls = held
+    scores = tuple(_score(model, found[model], target, subjects.groups, settings) for model in MODELS)
+    if nulls:
+        scores = tuple(
+            replace(one, p=chance(one.balanced, nulls[name], looks)) for name, one in zip(MODELS, scores, strict=True)
+        )
     outcome = decide(probe.gate, scores, target.chance)
+    null = nulls.get("logistic")
     finding = Finding(
         probe.tier,
         probe.features,
@@ -226,10 +199,8 @@ def _blind(label: str, run: Run, subjects: Subjects, target: Target, settings: S
     return Finding("T5", label, target, sources, (score,), None, Outcome.REPORTED)
 
 
-def _score(
-    model: str, vote: F64, target: Target, groups: Ints, settings: Settings, chance: float | None = None
-) -> Score:
+def _score(model: str, vote: F64, target: Target, groups: Ints, settings: Settings) -> Score:
     rows = np.arange(len(target.y))
     hits, weights = vote[rows, target.y], target.weights[rows, target.y]
     low, high = interval(hits, weights, target, groups, settings.draws, settings.seed)
-    return Score(model, float((hits * weights).sum()), low, high, float(hits.mean()), chance)
+    return Score(model, float((hits * weights).sum()), low, high, float(hits.mean()))

@@ -14,16 +14,16 @@ class Settings:
     """Sizes of models and of resampling.
 
     repeats: of the cross-validation, each with other folds. trees: of the random forest. rounds: of boosting.
-    refits: label permutations for which logistic regression is trained anew. shuffles: label permutations against
-    which held predictions are compared. draws: of the bootstrap over source images. jobs: processes; no figure
-    depends on it.
+    refits: label permutations for which logistic regression is trained anew; tree_refits: the other two models, the
+    forest with null_trees trees. draws: of the bootstrap over source images. jobs: processes; no figure depends on it.
     """
 
     repeats: int = 5
     trees: int = 100
     rounds: int = 40
     refits: int = 200
-    shuffles: int = 2_000
+    tree_refits: int = 25
+    null_trees: int = 25
     draws: int = 2_000
     jobs: int = 2
     seed: int = 20261130
@@ -31,4 +31,4 @@ class Settings:
     @classmethod
     def full(cls, jobs: int = 2) -> "Settings":
         """Return the settings of `--full`: 300 trees, 20 repeats, 1,000 refits."""
-        return cls(repeats=20, trees=300, refits=1_000, shuffles=10_000, jobs=jobs)
+        return cls(repeats=20, trees=300, refits=1_000, tree_refits=100, null_trees=50, jobs=jobs)

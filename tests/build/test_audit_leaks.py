@@ -1,0 +1,108 @@
+"""A leak of every tier is caught where it is planted, and nowhere else."""
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+from support.audit_sets import QUICK, made_up
+
+from georefusal_build.audit.gates import Finding, Outcome
+from georefusal_build.audit.plan import make_plan
+from georefusal_build.audit.progress import Progress
+from georefusal_build.audit.run import probe_all
+from georefusal_build.audit.settings import Settings
+
+TINY = replace(QUICK, trees=5, rounds=4, refits=10, tree_refits=5, null_trees=5)
+PLANTED = {"id": "T0", "order": "T0", "bytes": "T1", "word": "T2", "bright": "T3", "base": "T6"}
+POOLS = ("inside all families", "inside fp_entity (one wording)")
+
+
+@cache
+def found(leak: str, seed: int = 3, settings: Settings = TINY) -> tuple[Finding, ...]:
+    """The pooled gates alone: what single families say takes several times as long."""
+    subjects = made_up(seed, leak)
+    probes = [probe for probe in make_plan(subjects).probes if probe.gate and probe.target.name in POOLS]
+    return probe_all(probes, subjects, settings, Progress())
+
+
+@pytest.mark.parametrize(("leak", "tier"), PLANTED.items())
+def test_a_planted_leak_is_caught_in_its_tier_alone(leak: str, tier: str) -> None:
+    findings = found(leak)
+    assert {finding.tier for finding in findings} == {"T0", "T1", "T2", "T3", "T6"}
+    assert {finding.tier for finding in findings if finding.outcome == Outcome.LEAK} == {tier}
+
+
+@pytest.mark.parametrize(
+    ("leak", "figure"),
+    [("order", "row order"), ("bytes", "file bytes"), ("word", "region"), ("bright", "mean"), ("base", "base answer")],
+)
+def test_the_figure_behind_a_leak_is_named(leak: str, figure: str) -> None:
+    """A report that names no figure leaves nobody a way to mend the set."""
+    (leaking,) = [finding for finding in found(leak) if finding.outcome == Outcome.LEAK]
+    assert figure in leaking.suspects[0][0]
+
+
+def test_a_set_without_a_leak_is_let_through() -> None:
+    assert not [finding for finding in found("") if finding.outcome == Outcome.LEAK]
+
+
+def test_effective_sampling_gives_the_label_away_and_has_no_gate() -> None:
+    """What the benchmark's card reports: provenance alone predicts; it must never be read as a fault of the images."""
+    subjects = made_up(3, "gsd")
+    probes = [
+        probe
+        for probe in make_plan(subjects).probes
+        if probe.tier == "T4" and probe.target.name == "answer or refuse" and probe.features.startswith("effective")
+    ]
+    (finding,) = probe_all(probes, subjects, TINY, Progress())
+    assert finding.outcome == Outcome.REPORTED
+    assert finding.strongest is not None
+    assert finding.strongest.balanced > 0.95
+
+
+def test_no_figure_depends_on_the_number_of_processes() -> None:
+    subjects = made_up(5, "bytes")
+    probes = [probe for probe in make_plan(subjects).probes if probe.tier == "T1" and probe.target.scope == "pool"]
+    settings = replace(TINY, refits=5)
+    one = probe_all(probes, subjects, settings, Progress())
+    two = probe_all(probes, subjects, replace(settings, jobs=2), Progress())
+    assert [(f.scores, f.null, f.suspects) for f in one] == [(f.scores, f.null, f.suspects) for f in two]
+
+
+def test_shuffled_labels_bring_refitted_regression_back_to_chance() -> None:
+    """A leak through the folds would let a model learn shuffled labels."""
+    subjects = made_up(3, "bytes")
+    probes = [probe for probe in make_plan(subjects).probes if probe.tier == "T1" and probe.target.scope == "pool"]
+    (finding,) = probe_all(probes, subjects, replace(TINY, refits=40), Progress())
+    assert finding.null is not None
+    assert abs(finding.null[0] - 0.5) < 0.03
+    assert finding.null[1] < 0.62
+    assert finding.strongest is not None
+    assert finding.strongest.balanced > 0.8
+
+
+def test_few_items_get_no_gate_and_are_not_passed() -> None:
+    subjects = made_up(3, "bytes", items=12)
+    probes = [probe for probe in make_plan(subjects).probes if probe.tier == "T1"]
+    findings = probe_all(probes, subjects, TINY, Progress())
+    assert {f.outcome for f in findings if f.target.scope != "set"} == {Outcome.TOO_FEW}
+    assert all("needed" in f.why for f in findings if f.outcome == Outcome.TOO_FEW)
+
+
+def test_without_provenance_near_images_are_one_source() -> None:
+    subjects = made_up(3, known=False)
+    assert len(np.unique(subjects.groups)) == len(subjects.items)
+    twin = replace(subjects.pictures[0], phash=subjects.pictures[1].phash ^ 0b10101)
+    tied = replace(subjects, pictures=(twin, *subjects.pictures[1:]))
+    assert tied.groups[0] == tied.groups[1]
+    assert "source images are not known" in tied.grouping
+
+
+@pytest.mark.slow
+def test_the_rate_of_false_alarms() -> None:
+    """The stated rate is 5 % for all gates of a set: 6 or more of 40 clean sets would fail in 1.4 % of cases."""
+    alarms = 0
+    for seed in range(100, 140):
+        alarms += any(finding.outcome == Outcome.LEAK for finding in found("", seed))
+    assert alarms <= 5
