@@ -1,11 +1,14 @@
 """Made-up questions about boxes with made-up replies, and the scores of the facts written down once more."""
 
+import json
 import math
 import random
 from collections.abc import Sequence
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
+from PIL import Image
 from shapely.geometry import Polygon
 from shapely.geometry import box as rectangle
 from shapely.ops import unary_union
@@ -19,6 +22,49 @@ KINDS = ("existence", "counting", "more", "fewer", "equal")
 
 def box(x1: float, y1: float, x2: float, y2: float) -> tuple[tuple[float, float], ...]:
     return ((x1, y1), (x2, y1), (x2, y2), (x1, y2))
+
+
+def make_set(folder: Path, n: int = 24, seed: int = 0) -> Path:
+    """Write a set of n questions in our layout, types in turn, on images that are no squares; return its folder."""
+    chance = random.Random(seed)
+    (folder / "images").mkdir(parents=True)
+    sizes = [(160, 96), (96, 128), (130, 70)]
+    for number, size in enumerate(sizes):
+        Image.effect_noise(size, 90).convert("RGB").save(folder / "images" / f"s{number}.png")
+    lines = [_line(chance, number, sizes) for number in range(n)]
+    (folder / "questions.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return folder
+
+
+def _line(chance: random.Random, number: int, sizes: Sequence[tuple[int, int]]) -> dict[str, Any]:
+    kind, scene = KINDS[number % 5], chance.randrange(len(sizes))
+    width, height = sizes[scene]
+    classes = ["ship", "car"] if kind in ("more", "fewer", "equal") else ["ship"]
+    instances: dict[str, list[list[int]]] = {}
+    for name in classes:
+        corners = [(chance.randrange(width - 20), chance.randrange(height - 20)) for _ in range(chance.randrange(4))]
+        instances[name] = [[x, y, x + chance.randrange(8, 20), y + chance.randrange(8, 20)] for x, y in corners]
+    a, b = len(instances["ship"]), len(instances.get("car", ()))
+    truth = {"existence": a > 0, "more": a > b, "fewer": a < b, "equal": a == b}
+    asked = {
+        "existence": "Is there a ship?",
+        "counting": "How many ships are there?",
+        "more": "Are there more ships than cars?",
+        "fewer": "Are there fewer ships than cars?",
+        "equal": "Are there as many ships as cars?",
+    }
+    return {
+        "id": f"q-{number:04x}",
+        "type": kind,
+        "classes": classes,
+        "question": asked[kind],
+        "answer": str(a) if kind == "counting" else ("yes" if truth[kind] else "no"),
+        "image": f"images/s{scene}.png",
+        "width": width,
+        "height": height,
+        "image_id": f"s{scene}",
+        "instances": instances,
+    }
 
 
 def turned(cx: float, cy: float, w: float, h: float, degrees: float) -> tuple[tuple[float, float], ...]:
