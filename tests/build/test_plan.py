@@ -12,13 +12,13 @@ from support import small_build as small
 from georefusal_build.build_config import load_config
 from georefusal_build.catalogue import levers
 from georefusal_build.context import open_context
-from georefusal_build.drawing import exact
 from georefusal_build.jobs import Job
 from georefusal_build.levers import FAMILIES
 from georefusal_build.made import Made
 from georefusal_build.making import UNSOLVABLE
 from georefusal_build.plan import make_plan, read_plan, wanted_levers, write_plan
 from georefusal_build.pulling import variant_of
+from georefusal_build.trimming import exact
 from georefusal_task.core.errors import ConfigError, DataError
 from georefusal_task.core.records import Intensity
 

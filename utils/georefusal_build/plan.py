@@ -8,12 +8,13 @@ from georefusal_build.asking import Answer
 from georefusal_build.build_config import BuildConfig
 from georefusal_build.catalogue import levers
 from georefusal_build.context import Context, open_context
-from georefusal_build.drawing import Picks, exact, image_jobs, question_jobs, trimmed
+from georefusal_build.drawing import Picks, image_jobs, question_jobs
 from georefusal_build.evidence import resolvable
 from georefusal_build.jobs import Job, read_jobs, tile_id, write_jobs
 from georefusal_build.questions import Candidate, propose
 from georefusal_build.scenes import Modality
 from georefusal_build.selection import select
+from georefusal_build.trimming import exact, trimmed
 from georefusal_task.core.errors import ConfigError
 
 

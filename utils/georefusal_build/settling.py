@@ -11,8 +11,8 @@ from fractions import Fraction
 from typing import Literal
 
 from georefusal_build.build_config import BuildConfig
-from georefusal_build.drawing import rank
 from georefusal_build.made import Row
+from georefusal_build.trimming import rank
 from georefusal_task.core.records import Intensity, lever_family
 
 DUPLICATE = "duplicate"
