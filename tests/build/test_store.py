@@ -19,7 +19,7 @@ from support.toy_build import IDENTITY, ToyJob, jobs, make_toy, run, tree
 from georefusal_build import assemble as assembling
 from georefusal_build.assemble import assemble
 from georefusal_build.run import run_jobs
-from georefusal_build.store import open_work, part_of
+from georefusal_build.store import MakeShard, Work, open_work, part_of, shards
 from georefusal_task.core.errors import ConfigError, DataError
 from georefusal_task.data import load
 
@@ -146,11 +146,29 @@ def test_files_reach_the_disk_before_the_names_that_promise_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A shard that survives a power cut while its images do not would leave holes that no later run fills."""
-    done: list[str] = []
-    monkeypatch.setattr(os, "fsync", lambda descriptor: done.append(os.readlink(f"/proc/self/fd/{descriptor}")))
+    done: list[Path] = []
+    monkeypatch.setattr(os, "fsync", lambda descriptor: done.append(Path(f"/proc/self/fd/{descriptor}").readlink()))
     run(tmp_path / "set", jobs(4), shard_size=4)
-    kinds = [Path(name).name.rstrip("0123456789.part").rpartition(".")[2] for name in done]
+    kinds = [path.name.rstrip("0123456789.part").rpartition(".")[2] for path in done]
     assert kinds == ["json", "png", "png", "png", "pixels", "jsonl"]  # four jobs, two of which share an image
+
+
+def test_shards_made_by_several_machines_are_taken_over(reference: dict[str, bytes], tmp_path: Path) -> None:
+    """The seam for a cluster: no lock, no order, a shard may be asked for twice, one machine may be lost."""
+    out = tmp_path / "set"
+    for machine in (2, 0, 2):
+        one_shard = MakeShard(Work(part_of(out), IDENTITY), make_toy)
+        for part in shards(jobs(), 4)[machine::3]:
+            one_shard(part)
+    with open_work(out, IDENTITY) as work:
+        assert len(work.done()) == 20
+    assert finish(out) == reference
+
+
+def test_a_machine_with_another_configuration_is_refused(tmp_path: Path) -> None:
+    run(tmp_path / "set", jobs(2))
+    with pytest.raises(ConfigError, match="begun by another build"):
+        MakeShard(Work(part_of(tmp_path / "set"), {**IDENTITY, "config": "other"}), make_toy)(jobs(4)[2:])
 
 
 def test_running_again_makes_nothing(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import io
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,6 +49,16 @@ class Work:
 
     root: Path
     identity: Mapping[str, str]
+
+    def prepare(self) -> None:
+        """Make the folder, or see that it is of this build.
+
+        Raises:
+            ConfigError: it belongs to another build.
+        """
+        for name in ("shards", "pixels"):
+            (self.root / name).mkdir(parents=True, exist_ok=True)
+        _check_identity(self.root / "build.json", self.identity)
 
     def shard_path(self, keys: Iterable[str]) -> Path:
         """Return where the shard of these jobs lies: its name is a hash of the keys, the identity and `VERSION`."""
@@ -87,8 +97,8 @@ class Work:
 class MakeShard(Generic[Job]):
     """The unit of work: makes the jobs of one shard and stores them.
 
-    It needs nothing but the work folder, knows nothing of other shards, and may be repeated: to spread a build over a
-    cluster that shares the folder, call it there with the shards that `shards` gives.
+    It needs nothing but the work folder, knows nothing of other shards, and does nothing where its shard is there: to
+    spread a build over machines that share the folder, call it on each for its part of what `shards` gives.
     """
 
     work: Work
@@ -98,15 +108,20 @@ class MakeShard(Generic[Job]):
         """Make and store these jobs; `started` hears the key of each before it is made.
 
         Raises:
+            ConfigError: the folder belongs to another build.
             OSError: the disk is full, or cannot be written.
         """
+        self.work.prepare()
+        path = self.work.shard_path(job.key for job in jobs)
+        if path.exists():
+            return
         rows = []
         for job in jobs:
             started(job.key)
             rows.append(self._row(self.make(job)))
-        keys = [job.key for job in jobs]
         _sync(self.work.root / "pixels")
-        write_text(self.work.shard_path(keys), json_line({"jobs": keys}) + "".join(map(json_line, rows)))
+        head = json_line({"jobs": [job.key for job in jobs]})
+        write_text(path, head + "".join(map(json_line, rows)))
 
     def _row(self, found: Made | Reject) -> Row:
         if isinstance(found, Reject):
@@ -120,8 +135,8 @@ class MakeShard(Generic[Job]):
         return {"key": found.key, "set": found.set, **rows, "image_sha256": sha256}
 
 
-def shards(jobs: Sequence[Job], size: int, done: set[str]) -> list[list[Job]]:
-    """Return the jobs that are still to do, in shards of up to `size`.
+def shards(jobs: Sequence[Job], size: int, done: Collection[str] = ()) -> list[list[Job]]:
+    """Return the jobs that are still to do, in shards of up to `size`; done: keys of the others.
 
     A shard has the same borders whatever is done already, so that a run that goes on writes the files of a run that was
     never stopped.
@@ -176,12 +191,11 @@ def open_work(out: Path, identity: Mapping[str, str]) -> Iterator[Work]:
     """
     root = part_of(out)
     with _locked(root):
-        _check_identity(root / "build.json", identity)
-        for name in ("shards", "pixels"):
-            (root / name).mkdir(exist_ok=True)
+        work = Work(root, identity)
+        work.prepare()
         _sweep(root)
         try:
-            yield Work(root, identity)
+            yield work
         finally:
             _sweep(root)
 
@@ -199,10 +213,15 @@ def _check_identity(path: Path, identity: Mapping[str, str]) -> None:
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     different = [name for name in sorted(found | dict(identity)) if found.get(name) != identity.get(name)]
     if different:
-        told = "; ".join(f"{name} was {found.get(name)}, is {identity.get(name)}" for name in different)
+        told = "; ".join(f"{one} was {_short(found.get(one))}, is {_short(identity.get(one))}" for one in different)
         raise ConfigError(
             f"{path.parent} was begun by another build ({told}): name another folder, or delete it to begin anew"
         )
+
+
+def _short(value: str | None) -> str | None:
+    """A digest by its first digits; versions are short already."""
+    return value and value[:12]
 
 
 @contextmanager
