@@ -65,13 +65,13 @@ class Target:
 
 
 def whole_set(subjects: Subjects) -> list[Target]:
-    """Return the targets over all items: the verdict, and answer or refuse."""
+    """Return the targets over all items: the verdict where it is more than that, and answer or refuse."""
     everything = np.arange(len(subjects.items))
     gold = [item.label.gold for item in subjects.items]
     present = [verdict for verdict in VERDICTS if verdict in gold]
     one = np.zeros(len(gold), dtype=np.int64)
     found = []
-    if len(present) > 1:
+    if len(present) > 2 or (len(present) == 2 and Verdict.ANSWER not in present):
         y = np.array([present.index(verdict) for verdict in gold])
         found.append(Target("verdict", "set", everything, y, tuple(map(str, present)), one))
     if 0 < subjects.refuse.sum() < len(gold):
