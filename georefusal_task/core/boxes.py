@@ -6,6 +6,7 @@ handled by numpy alone; only the others need shapely.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,11 +19,13 @@ Bools: TypeAlias = npt.NDArray[np.bool_]
 
 _SLACK = 1e-7
 """Pixels by which rounding may move a border: a centre on the border stays inside."""
+_ROUNDING = 1e-12
+"""Share by which rounding may take an IoU below the threshold that it equals."""
 _MAX_GRID = 400
 """Boxes that are laid out on a grid of their own coordinates to measure their union; the grid grows with the square."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Regions:
     """Polygons, taken apart once into what the functions below compute with."""
 
@@ -60,15 +63,34 @@ class Regions:
         """(n, 2): the centres of the boxes; a polygon's is that of the box around it."""
         return (self.bounds[:, :2] + self.bounds[:, 2:]) / 2
 
-    def shapes(self, which: Bools | None = None) -> npt.NDArray[np.object_]:
-        """Return shapely geometries of all polygons, or of those chosen; crossing outlines are put right."""
+    @property
+    def sides(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """x1, y1, x2, y2 of the boxes, (n,) each."""
+        x1, y1, x2, y2 = self.bounds.T
+        return x1, y1, x2, y2
+
+    @cached_property
+    def shapes(self) -> npt.NDArray[np.object_]:
+        """(n,): shapely geometries; outlines that cross themselves are put right."""
         import shapely
 
-        chosen = self.points if which is None else [self.points[i] for i in np.flatnonzero(which)]
-        made = np.array([shapely.Polygon(points) for points in chosen], dtype=object)
-        crossing = ~shapely.is_valid(made) if len(made) else np.zeros(0, dtype=bool)
+        made = np.empty(len(self), dtype=object)
+        corners = np.array([len(polygon) for polygon in self.points])
+        for n in np.unique(corners):
+            made[corners == n] = shapely.polygons(np.array([polygon for polygon in self.points if len(polygon) == n]))
+        crossing = ~shapely.is_valid(made)
         made[crossing] = shapely.make_valid(made[crossing])
         return made
+
+    @cached_property
+    def areas(self) -> Floats:
+        """(n,): the areas in square pixels."""
+        if self.upright.all():
+            x1, y1, x2, y2 = self.sides
+            return np.asarray((x2 - x1) * (y2 - y1))
+        import shapely
+
+        return np.asarray(shapely.area(self.shapes))
 
 
 Polygons: TypeAlias = Sequence[Points] | Regions
@@ -82,7 +104,7 @@ def polygon_iou(a: Points, b: Points) -> float:
     """
     import shapely
 
-    first, second = Regions.of([a, b]).shapes()
+    first, second = Regions.of([a, b]).shapes
     shared = float(shapely.intersection(first, second).area)
     union = first.area + second.area - shared
     return shared / union if union > 0 else 0.0
@@ -101,15 +123,16 @@ def covered(centres: npt.ArrayLike, regions: Polygons) -> Bools:
     points, regions = np.asarray(centres, dtype=np.float64).reshape(-1, 2), Regions.of(regions)
     if not len(points) or not len(regions):
         return np.zeros(len(points), dtype=bool)
-    low, high = regions.bounds[:, None, :2] - _SLACK, regions.bounds[:, None, 2:] + _SLACK
-    within = np.asarray(((points >= low) & (points <= high)).all(axis=2))
+    x, y = points.T
+    x1, y1, x2, y2 = (side[:, None] for side in regions.sides)
+    within = (x >= x1 - _SLACK) & (x <= x2 + _SLACK) & (y >= y1 - _SLACK) & (y <= y2 + _SLACK)
     inside = np.asarray(within[regions.upright].any(axis=0))
-    askew = ~regions.upright & within.any(axis=1)
-    if askew.any() and not inside.all():
+    askew, dots = np.nonzero(within & ~regions.upright[:, None] & ~inside)
+    if len(dots):
         import shapely
 
-        dots = shapely.points(points[~inside])
-        inside[~inside] = shapely.dwithin(regions.shapes(askew)[:, None], dots, _SLACK).any(axis=0)
+        hit = shapely.dwithin(regions.shapes[askew], shapely.points(points[dots]), _SLACK)
+        inside[dots[hit]] = True
     return inside
 
 
@@ -125,16 +148,17 @@ def union_area(regions: Polygons, width: int, height: int) -> float:
     if not regions.upright.all() or len(regions) > _MAX_GRID:
         import shapely
 
-        return float(shapely.union_all(regions.shapes()).intersection(shapely.box(0, 0, width, height)).area)
+        image = shapely.box(0, 0, width, height)
+        return float(shapely.union_all(regions.shapes).intersection(image).area)
     boxes = np.clip(regions.bounds, 0, [width, height, width, height])
     xs, columns = np.unique(boxes[:, 0::2], return_inverse=True)
     ys, rows = np.unique(boxes[:, 1::2], return_inverse=True)
     columns, rows = columns.reshape(-1, 2), rows.reshape(-1, 2)
     # +1 where a box begins, -1 where it ends, in both directions: the running sum counts the boxes over each cell
-    steps = np.zeros((len(ys), len(xs)), dtype=np.int64)
+    steps = np.zeros((len(ys), len(xs)), dtype=np.int16)
     for row, column, sign in ((0, 0, 1), (0, 1, -1), (1, 0, -1), (1, 1, 1)):
         np.add.at(steps, (rows[:, row], columns[:, column]), sign)
-    taken = steps.cumsum(axis=0).cumsum(axis=1)[:-1, :-1] > 0
+    taken = np.cumsum(np.cumsum(steps, 0, np.int16), 1, np.int16)[:-1, :-1] > 0
     return float(np.diff(ys) @ taken @ np.diff(xs))
 
 
@@ -155,40 +179,27 @@ def match_count(pred: Polygons, gold: Polygons, iou: float = 0.5) -> int:
     from scipy.sparse import csr_matrix
     from scipy.sparse.csgraph import maximum_bipartite_matching
 
-    graph = csr_matrix((np.ones(len(rows), dtype=np.int8), (rows, columns)), shape=(len(pred), len(gold)))
+    starts = np.searchsorted(rows, np.arange(len(pred) + 1))
+    graph = csr_matrix((np.ones(len(rows), dtype=np.int8), columns, starts), shape=(len(pred), len(gold)))
     return int((maximum_bipartite_matching(graph, perm_type="column") >= 0).sum())
 
 
 def _matching_pairs(pred: Regions, gold: Regions, iou: float) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Return the numbers of the regions of each pair that reaches the IoU."""
+    """Return the numbers of the regions of each pair that reaches the IoU, in order of the first."""
     if not len(pred) or not len(gold):
         return np.zeros(0, dtype=int), np.zeros(0, dtype=int)
-    low = np.maximum(pred.bounds[:, None, :2], gold.bounds[None, :, :2])
-    high = np.minimum(pred.bounds[:, None, 2:], gold.bounds[None, :, 2:])
-    size = np.clip(high - low, 0, None)
-    shared = size[..., 0] * size[..., 1]
-    if pred.upright.all() and gold.upright.all():
-        rows, columns = np.nonzero(_reaches(shared, _areas(pred)[:, None], _areas(gold)[None, :], iou))
-        return rows, columns
+    px1, py1, px2, py2 = (side[:, None] for side in pred.sides)
+    gx1, gy1, gx2, gy2 = gold.sides
+    w, h = np.minimum(px2, gx2) - np.maximum(px1, gx1), np.minimum(py2, gy2) - np.maximum(py1, gy1)
+    shared = np.where((w > 0) & (h > 0), w * h, 0.0)
+    # two regions share no more than the boxes around them do, and their union is no smaller than either
+    near = (shared > 0) & (shared >= iou * np.maximum(pred.areas[:, None], gold.areas) * (1 - _SLACK))
+    rows, columns = np.nonzero(near)
+    common = shared[rows, columns]
+    if not (pred.upright.all() and gold.upright.all()):
+        import shapely
 
-    import shapely
-
-    first, second = pred.shapes(), gold.shapes()
-    rows, columns = np.nonzero(shared > 0)
-    areas = shapely.area(first)[rows], shapely.area(second)[columns]
-    near = np.minimum(*areas) >= iou * np.maximum(*areas) * (1 - _SLACK)
-    rows, columns = rows[near], columns[near]
-    exact = shapely.area(shapely.intersection(first[rows], second[columns]))
-    fits = _reaches(exact, areas[0][near], areas[1][near], iou)
+        common = shapely.area(shapely.intersection(pred.shapes[rows], gold.shapes[columns]))
+    union = pred.areas[rows] + gold.areas[columns] - common
+    fits = common >= iou * union * (1 - _ROUNDING)
     return rows[fits], columns[fits]
-
-
-def _areas(regions: Regions) -> Floats:
-    sides = regions.bounds[:, 2:] - regions.bounds[:, :2]
-    return np.asarray(sides[:, 0] * sides[:, 1])
-
-
-def _reaches(shared: Floats, first: Floats, second: Floats, iou: float) -> Bools:
-    """Tell where the IoU is reached, a rounding error below it included."""
-    union = first + second - shared
-    return np.asarray((shared > 0) & (shared >= iou * union * (1 - 1e-12)))
