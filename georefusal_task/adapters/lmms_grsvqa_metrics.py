@@ -63,11 +63,12 @@ def metric_list() -> list[dict[str, Any]]:
 
 
 def _aggregation(name: str) -> Callable[[Sequence[Carrier]], float | None]:
-    figure = HEADLINE if name == SCORE else name
-
     def aggregate(values: Sequence[Carrier]) -> float | None:
         summary = _summary(tuple(sorted((value.outcome for value in values), key=_key)))
-        return None if summary is None else scalar(summary, figure)
+        if summary is None or name != SCORE:
+            return None if summary is None else scalar(summary, name)
+        right = {value.outcome.id: bool(value.outcome.right) for value in values}  # of two turns, those of the answers
+        return sum(right.values()) / len(right)
 
     return aggregate
 
