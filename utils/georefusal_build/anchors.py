@@ -184,8 +184,9 @@ def correlation(before: F32, after: F32) -> Value:
     if before.size == 0:
         return None
     a, b = (np.asarray(v, np.float64) - np.mean(v, dtype=np.float64) for v in (before, after))
-    scale = math.sqrt(float(a @ a) * float(b @ b))
-    return min(1.0, max(-1.0, float(a @ b) / scale)) if scale > 1e-6 else 0.0
+    # sums of products, not a @ b: how a BLAS adds up depends on how many threads it gets
+    scale = math.sqrt(float(np.sum(a * a)) * float(np.sum(b * b)))
+    return min(1.0, max(-1.0, float(np.sum(a * b)) / scale)) if scale > 1e-6 else 0.0
 
 
 def psnr_db(before: U8, after: U8) -> Value:
