@@ -10,10 +10,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
+
+import numpy as np
 
 from georefusal_task.benchmarks.grounding_records import Gold, Question
 from georefusal_task.core.errors import ConfigError, DataError
+from georefusal_task.core.frames import Points
 from georefusal_task.data_columns import MissingColumnError, quoted, row_id, some
 from georefusal_task.data_files import Digests, find_image, read_sums, table_rows
 from georefusal_task.data_problems import Problems, check_sum
@@ -139,7 +143,13 @@ def _repeated(questions: Iterable[Question]) -> Iterator[str]:
 def _digest(rows: list[tuple[Question, Gold]], digests: Digests) -> str:
     content = hashlib.sha256(b"georefusal grounding data 1\n")
     for question, gold in rows:
-        row = {**question.model_dump(mode="json"), **gold.model_dump(mode="json")}
-        row["image"] = digests.sha256(question.image)
+        outlines = [gold.instances[name] for name in question.classes]
+        row = {**question.model_dump(mode="json"), "image": digests.sha256(question.image), "answer": gold.answer}
+        row["corners"] = [[len(outline) for outline in found] for found in outlines]
         content.update(json.dumps(row, sort_keys=True).encode() + b"\n")
+        content.update(np.fromiter(_numbers(outlines), dtype="<f8").tobytes())
     return content.hexdigest()
+
+
+def _numbers(outlines: list[tuple[Points, ...]]) -> Iterator[float]:
+    return chain.from_iterable(chain.from_iterable(chain.from_iterable(outlines)))

@@ -1,5 +1,6 @@
 """From a row of `questions.jsonl` to a question and its answer, each checked against the row's own instances."""
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from georefusal_task.data_columns import MissingColumnError, quoted, some
 COLUMNS = ("id", "type", "classes", "question", "answer", "image", "width", "height", "image_id", "instances")
 """What every row has; `class` may stand for `classes` where there is one. Others are not read."""
 
+_NUMBERS = (int, float)
 _TOLERANCE = 0.01
 """Pixels by which a rounded corner may lie outside the image."""
 
@@ -46,7 +48,8 @@ def read_row(row: Mapping[str, Any], image: Path) -> tuple[Question, Gold]:
         height=row["height"],
         image_id=row["image_id"],
     )
-    gold = Gold(id=question.id, answer=_answer(row["answer"]), instances=_instances(row["instances"], question))
+    answer, instances = _answer(row["answer"]), _instances(row["instances"], question)
+    gold = Gold.model_construct(id=question.id, answer=answer, instances=instances)  # checked; once more takes seconds
     _check_answer(question, gold)
     return question, gold
 
@@ -109,11 +112,15 @@ def _instances(value: object, question: Question) -> dict[str, tuple[Points, ...
 
 def _outline(value: object, which: str, question: Question) -> Points:
     """Return the corners of a box [x0, y0, x1, y1] or of a polygon [[x, y], ...]."""
+    right, bottom = question.width + _TOLERANCE, question.height + _TOLERANCE
+    if isinstance(value, list) and len(value) == 4 and all(type(number) in _NUMBERS for number in value):
+        x0, y0, x1, y1 = map(float, value)
+        if -_TOLERANCE <= x0 < x1 <= right and -_TOLERANCE <= y0 < y1 <= bottom:  # nearly all are; NaN is not
+            return (x0, y0), (x1, y0), (x1, y1), (x0, y1)
     corners = _corners(value)
     if corners is None:
         raise ValueError(f"{which} is {quoted(value)}, neither a box [x0, y0, x1, y1] nor corners [[x, y], ...]")
     xs, ys = zip(*corners, strict=True)
-    right, bottom = question.width + _TOLERANCE, question.height + _TOLERANCE
     if min(*xs, *ys) < -_TOLERANCE or max(xs) > right or max(ys) > bottom:
         raise ValueError(
             f"{which}, {quoted(value)}, lies outside the image of {question.width} x {question.height} pixels; clip it"
@@ -124,20 +131,19 @@ def _outline(value: object, which: str, question: Question) -> Points:
 
 
 def _corners(value: object) -> Points | None:
+    """Return the corners that a value describes, None when it has neither form."""
     if not isinstance(value, list):
         return None
     if len(value) == 4 and all(map(_is_number, value)):
         x0, y0, x1, y1 = map(float, value)
-        if x0 >= x1 or y0 >= y1:
-            return None
-        return (x0, y0), (x1, y0), (x1, y1), (x0, y1)
+        return ((x0, y0), (x1, y0), (x1, y1), (x0, y1)) if x0 < x1 and y0 < y1 else None
     if len(value) < 3 or not all(isinstance(p, list) and len(p) == 2 and all(map(_is_number, p)) for p in value):
         return None
     return tuple((float(x), float(y)) for x, y in value)
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < float("inf")
+    return type(value) in _NUMBERS and abs(value) < math.inf  # type: ignore[arg-type]
 
 
 def _twice_area(corners: Points) -> float:
