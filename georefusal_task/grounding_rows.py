@@ -1,6 +1,5 @@
 """From a row of `questions.jsonl` to a question and its answer, each checked against the row's own instances."""
 
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,8 @@ COLUMNS = ("id", "type", "classes", "question", "answer", "image", "width", "hei
 """What every row has; `class` may stand for `classes` where there is one. Others are not read."""
 
 _NUMBERS = (int, float)
+_FAR = 1e9
+"""Pixels beyond which no image reaches."""
 _TOLERANCE = 0.01
 """Pixels by which a rounded corner may lie outside the image."""
 
@@ -114,8 +115,9 @@ def _outline(value: object, which: str, question: Question) -> Points:
     """Return the corners of a box [x0, y0, x1, y1] or of a polygon [[x, y], ...]."""
     right, bottom = question.width + _TOLERANCE, question.height + _TOLERANCE
     if isinstance(value, list) and len(value) == 4 and all(type(number) in _NUMBERS for number in value):
-        x0, y0, x1, y1 = map(float, value)
+        x0, y0, x1, y1 = value
         if -_TOLERANCE <= x0 < x1 <= right and -_TOLERANCE <= y0 < y1 <= bottom:  # nearly all are; NaN is not
+            x0, y0, x1, y1 = map(float, value)
             return (x0, y0), (x1, y0), (x1, y1), (x0, y1)
     corners = _corners(value)
     if corners is None:
@@ -143,7 +145,7 @@ def _corners(value: object) -> Points | None:
 
 
 def _is_number(value: object) -> bool:
-    return type(value) in _NUMBERS and abs(value) < math.inf  # type: ignore[arg-type]
+    return type(value) in _NUMBERS and abs(value) < _FAR  # type: ignore[arg-type]
 
 
 def _twice_area(corners: Points) -> float:

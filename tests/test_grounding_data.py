@@ -119,6 +119,7 @@ def test_the_answer_that_follows(type_: str, counts: list[int], answer: str) -> 
         (row(instances={"ship": [BOX, [10, 40, 50, 20]]}), "neither a box"),
         (row(instances={"ship": [BOX, [50, 40, 10, 20]]}), r"instance 2 of ship is \[50, 40, 10, 20\], neither a box"),
         (row(instances={"ship": [BOX, [1, 2, 3]]}), "neither a box"),
+        (row(instances={"ship": [BOX, [1, 2, 10**400, 4]]}), "neither a box"),
         (row(instances={"ship": [BOX, [1, 2, float("nan"), 4]]}), "neither a box"),
         (row(instances={"ship": [BOX, [[1, 1], [2, 2], [3, 3]]]}), "encloses no area"),
         (row(instances={"ship": 2}), "are no list but 2"),
