@@ -1,6 +1,7 @@
 """Coordinate frames: a box must come back to the pixels that the model meant, on images that are not square."""
 
 import math
+from pathlib import Path
 
 import pytest
 from hypothesis import example, given
@@ -172,3 +173,14 @@ def test_geoground_s_oriented_boxes_have_a_scale_of_their_own() -> None:
     first, second = read_boxes(text, get_frame("geoground,1000,100"), 1000, 1000).regions
     assert bounds(first) == pytest.approx((100, 200, 300, 400))
     assert bounds(second) == pytest.approx((450, 400, 550, 600))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_documentation_shows_a_reply_that_the_frame_reads(name: str) -> None:
+    page = (Path(__file__).parents[2] / "docs/frames.md").read_text(encoding="utf-8")
+    (row,) = [line for line in page.splitlines() if line.startswith(f"| `{name}` |")]
+    shown = row.replace("\\|", "¦").split("|")[3].replace("¦", "|")
+    reply = read_boxes(shown, FRAMES[name], 1000, 600)
+    assert reply.regions == read_boxes(FRAMES[name].example, FRAMES[name], 1000, 600).regions[: len(reply.regions)]
+    assert reply.regions
+    assert not reply.flags
