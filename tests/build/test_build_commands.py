@@ -85,10 +85,10 @@ def test_preview_shows_the_image_before_and_after(image: Path, tmp_path: Path, l
     ("arguments", "message"),
     [
         (("im_fog", "--box", "1,1,9,9"), "no lever is called 'im_fog'"),
+        (("nf_value_low", "--box", "1,1,9,9"), "changes the question, not the image"),
         (("im_redact", "--box", "9,9,1"), "'9,9,1' is not a box"),
         (("im_redact", "--box", "9,9,1,1"), "is empty"),
         (("im_redact", "--box", "1,1,9,9", "--window", "0,0,500,10"), "leaves the image of 160 x 160"),
-        (("im_channel", "--box", "1,1,9,9", "--modality", "sar"), "not defined for sar"),
     ],
 )
 def test_preview_says_what_is_wrong(image: Path, tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:

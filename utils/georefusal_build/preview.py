@@ -8,12 +8,13 @@ import numpy as np
 
 from georefusal_build.apply import apply
 from georefusal_build.arrays import U8
-from georefusal_build.levers import FAMILIES, Family, find
+from georefusal_build.levers import FAMILIES, QUESTION_FAMILIES, Family, find
 from georefusal_build.levers.registry import Variant
 from georefusal_build.outcomes import NotApplicable, Outcome
 from georefusal_build.scenes import Modality
 from georefusal_build.targets import Target
 from georefusal_task.core.errors import ConfigError
+from georefusal_task.core.records import lever_family
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -68,16 +69,18 @@ def strips(
     """Yield a strip for every variant that this modality has of a lever, of all levers of a family, or of "all".
 
     Raises:
-        ConfigError: no image lever or family is called like that, or it has no variant for this modality.
+        ConfigError: no image lever or family is called like that.
     """
+    if lever in QUESTION_FAMILIES or lever_family(lever) in QUESTION_FAMILIES:
+        raise ConfigError(f"{lever} changes the question, not the image: there is nothing to see")
     lever_ids = [lever] if lever not in ("all", *FAMILIES) else []
-    family = find(lever)[0].name if lever_ids else lever
-    chosen = [one for one in FAMILIES.values() if family in ("all", one.name)]
-    usable = [(one, variant) for one in chosen for variant in one.variants if modality in variant.modalities]
-    if not usable:
-        raise ConfigError(f"{lever} is not defined for {modality} images")
-    for one, variant in usable:
-        yield strip(one, variant, pixels, targets, modality=modality, side=side, lever_ids=lever_ids, **known)
+    wanted = find(lever)[0].name if lever_ids else lever
+    for family in FAMILIES.values():
+        for variant in family.variants:
+            if wanted in ("all", family.name) and modality in variant.modalities:
+                yield strip(
+                    family, variant, pixels, targets, modality=modality, side=side, lever_ids=lever_ids, **known
+                )
 
 
 def _caption(outcome: Outcome | NotApplicable) -> str:
