@@ -17,6 +17,7 @@ import pytest
 from support.toy_build import IDENTITY, ToyJob, jobs, make_toy, run, tree
 
 from georefusal_build import assemble as assembling
+from georefusal_build import store
 from georefusal_build.assemble import assemble
 from georefusal_build.run import run_jobs
 from georefusal_build.store import MakeShard, Work, open_work, part_of, shards
@@ -273,6 +274,23 @@ def test_a_set_is_not_assembled_before_all_is_made(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"20 of 30 jobs are not made yet, such as scene-010\|im_toy_medium"):
         assemble(jobs(), out, identity=IDENTITY, salt="a toy salt")
     assert not out.exists()
+
+
+def test_an_image_that_somebody_deleted_is_named(tmp_path: Path) -> None:
+    out = tmp_path / "set"
+    run(out, jobs(4))
+    image = next((part_of(out) / "pixels").iterdir())
+    image.unlink()
+    with pytest.raises(DataError, match=f"{image.name} is gone"):
+        assemble(jobs(4), out, identity=IDENTITY, salt="a toy salt")
+    assert not out.exists()
+
+
+def test_shards_of_an_earlier_kind_are_not_taken_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(tmp_path / "set", jobs(4))
+    monkeypatch.setattr(store, "VERSION", 2)
+    with pytest.raises(ConfigError, match="store was 1, is 2"):
+        run(tmp_path / "set", jobs(8))
 
 
 def test_two_jobs_of_one_key_are_refused(tmp_path: Path) -> None:

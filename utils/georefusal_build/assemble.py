@@ -120,6 +120,10 @@ def _ids(name: str, keys: Sequence[str], salt: str) -> list[str]:
 
 
 def _place(image: Path, target: Path) -> None:
+    if not image.exists():
+        raise DataError(
+            f"{image} is gone, though its shard is there; delete {image.parents[1]} to make all of it again"
+        )
     try:
         os.link(image, target)  # no second copy while both folders exist
     except OSError:

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Generic, Protocol, TypeVar
 
+import cv2
 import numpy as np
 
 from georefusal_build.arrays import U8
@@ -58,7 +59,7 @@ class Work:
         """
         for name in ("shards", "pixels"):
             (self.root / name).mkdir(parents=True, exist_ok=True)
-        _check_identity(self.root / "build.json", self.identity)
+        _check_identity(self.root / "build.json", {**self.identity, "store": str(VERSION)})
 
     def shard_path(self, keys: Iterable[str]) -> Path:
         """Return where the shard of these jobs lies: its name is a hash of the keys, the identity and `VERSION`."""
@@ -115,6 +116,7 @@ class MakeShard(Generic[Job]):
         path = self.work.shard_path(job.key for job in jobs)
         if path.exists():
             return
+        cv2.setNumThreads(1)  # the processes share the cores; its threads would only wait for each other
         rows = []
         for job in jobs:
             started(job.key)
