@@ -7,6 +7,7 @@ handled by numpy alone; only the others need shapely.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -43,7 +44,8 @@ class Regions:
         bounds, upright = np.empty((len(polygons), 4)), np.zeros(len(polygons), dtype=bool)
         corners = np.array([len(polygon) for polygon in polygons]) == 4
         if corners.any():
-            quads = np.array([polygon for polygon in polygons if len(polygon) == 4], dtype=np.float64)
+            points = chain.from_iterable(polygon for polygon in polygons if len(polygon) == 4)
+            quads = np.fromiter(chain.from_iterable(points), np.float64, 8 * corners.sum()).reshape(-1, 4, 2)
             low, high = quads.min(axis=1), quads.max(axis=1)
             bounds[corners] = np.concatenate((low, high), axis=1)
             sides = np.roll(quads, -1, axis=1) - quads
@@ -51,8 +53,8 @@ class Regions:
             opposite = (quads[:, 0] != quads[:, 2]).all(axis=1) & (quads[:, 1] != quads[:, 3]).all(axis=1)
             upright[corners] = straight & opposite
         for i in np.flatnonzero(~corners):
-            points = np.array(polygons[int(i)], dtype=np.float64)
-            bounds[i] = np.concatenate((points.min(axis=0), points.max(axis=0)))
+            outline = np.array(polygons[int(i)], dtype=np.float64)
+            bounds[i] = np.concatenate((outline.min(axis=0), outline.max(axis=0)))
         return cls(tuple(polygons), bounds, upright)
 
     def __len__(self) -> int:
@@ -154,11 +156,9 @@ def union_area(regions: Polygons, width: int, height: int) -> float:
     xs, columns = np.unique(boxes[:, 0::2], return_inverse=True)
     ys, rows = np.unique(boxes[:, 1::2], return_inverse=True)
     columns, rows = columns.reshape(-1, 2), rows.reshape(-1, 2)
-    # +1 where a box begins, -1 where it ends, in both directions: the running sum counts the boxes over each cell
-    steps = np.zeros((len(ys), len(xs)), dtype=np.int16)
-    for row, column, sign in ((0, 0, 1), (0, 1, -1), (1, 0, -1), (1, 1, 1)):
-        np.add.at(steps, (rows[:, row], columns[:, column]), sign)
-    taken = np.cumsum(np.cumsum(steps, 0, np.int16), 1, np.int16)[:-1, :-1] > 0
+    taken = np.zeros((len(ys) - 1, len(xs) - 1), dtype=bool)
+    for (top, bottom), (left, right) in zip(rows.tolist(), columns.tolist(), strict=True):
+        taken[top:bottom, left:right] = True
     return float(np.diff(ys) @ taken @ np.diff(xs))
 
 
