@@ -32,8 +32,8 @@ def row(number: int, lever: str, **more: Any) -> dict[str, Any]:
         "provenance": {
             "base_id": values["base"], "scene": values["scene"], "window": [0, 0, 9, 9], "variant": values["variant"],
             "modality": values["modality"], "base_answer": values["base_answer"], "params": values["params"],
-            "asks": {"class": values["class"], "scope": values["scope"]}, "pair_id": values["pair_id"],
-            "fingerprint": values["fingerprint"],
+            "asks": {"class": values["class"], "scope": values["scope"], "cell": None}, "boxes": [],
+            "pair_id": values["pair_id"], "fingerprint": values["fingerprint"],
         },
     }  # fmt: skip
 
@@ -124,6 +124,15 @@ def test_pairs_stay_together() -> None:
     )
 
 
+def test_half_a_pair_is_no_pair() -> None:
+    """Review keeps pairs apart: an id that nobody shares would keep items apart for nothing."""
+    rows = [row(1, "im_redact_low", pair_id="p"), row(2, "im_redact_high", pair_id="q"), *crowd(count=4)]
+    taken = kept(rows, config())
+    assert {"base-1", "base-2"} <= {one["provenance"]["base_id"] for one in taken}
+    assert {one["provenance"]["pair_id"] for one in taken} == {None}
+    assert rows[0]["provenance"]["pair_id"] == "p"
+
+
 def test_what_is_taken_for_granted_is_as_often_true_as_false() -> None:
     """A class that is only ever named where it is absent tells the label without the image."""
     rows = [row(n, "fp_entity_low", params={"premise": ("ship", "car")[n % 2]}) for n in range(20)]
@@ -139,6 +148,7 @@ def test_what_is_taken_for_granted_is_as_often_true_as_false() -> None:
 
 def test_items_caps_and_duplicates() -> None:
     assert len(kept(crowd() + crowd("fp_entity"), config(items=40))) == 40
+    assert len(kept(crowd() + crowd("fp_entity"), config(items=41))) == 40
     capped = kept(crowd(), config(caps={"per_scene": 2}))
     assert max(Counter(one["provenance"]["scene"] for one in capped).values()) == 2
     shared = kept(crowd(), config(items=40, caps={"per_class": 0.2}))

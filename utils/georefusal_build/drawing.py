@@ -32,8 +32,8 @@ def image_jobs(context: Context, picks: Picks, wanted: frozenset[str]) -> Iterat
 def question_jobs(context: Context, picks: Picks, wanted: frozenset[str]) -> Iterator[Job]:
     """Yield the wanted questions that come out when they are really asked, without pixels.
 
-    Families whose questions rest on pixels are planned wherever they might fit. A lever that is found often enough for
-    all the items that are wanted is not tried any further.
+    On optical images, families whose questions rest on pixels are planned wherever they might fit. A lever that is found
+    often enough for all the items that are wanted is not tried any further.
     """
     most, found = plenty(context.config), Counter[tuple[str, Modality]]()
     bases = [pick for found in picks.values() for pick in found if pick[0].scope == "whole"]
@@ -50,7 +50,7 @@ def question_jobs(context: Context, picks: Picks, wanted: frozenset[str]) -> Ite
 
 
 def _comes_out(lever_id: str, family: QuestionFamily, situation: Situation, context: Context) -> bool:
-    if not exact(family.name):
+    if not exact(family.name) and situation.tile.scene.modality == "optical":
         return not (family.yes_only and situation.base.answer == "no")
     for attempt in range(context.config.attempts):
         asked = ask(lever_id, situation, context.config.seed, attempt=attempt)

@@ -29,6 +29,11 @@ SURPLUS = "surplus"
 _Side = Literal["answer", "refuse"]
 _OTHER: dict[_Side, _Side] = {"answer": "refuse", "refuse": "answer"}
 _SAID = ("premise", "number", "place", "anchor")
+"""Parameters of what a question takes for granted, or refers to."""
+_CROSSED = ("asks", "image")
+"""Parameters of a question that is crossed with its image."""
+_MANY = 4
+"""Number of objects from which more make no difference."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +67,7 @@ def settle(rows: Sequence[Row], config: BuildConfig) -> tuple[list[Row], list[Ro
     """Return the rows that are kept and, with key, reason and detail, those that are not.
 
     rows: with key, case, label and provenance. A function of their content and the configuration, not of their order.
+    Rows that are kept stay as they are, but for the `pair_id` of one whose other half is not kept.
     """
     dropped: dict[str, str] = {}
     items = list(_unique(sorted((_item(row, config.seed) for row in rows), key=lambda one: one.place), dropped))
@@ -69,21 +75,20 @@ def settle(rows: Sequence[Row], config: BuildConfig) -> tuple[list[Row], list[Ro
     for one in items:
         categories[one.row["label"]["category"]][lever_family(one.row["label"]["lever"]) or ""].append(one)
     used, kept = _Used(config.items or len(items)), list[_Item]()
-    for name in sorted(categories):
+    for left, name in zip(range(len(categories), 0, -1), sorted(categories), strict=True):
         shared = Counter[str]()
         families = [_Family(members, config, used, shared) for _, members in sorted(categories[name].items())]
-        most = None if config.items is None else config.items / len(categories)
-        kept += _taken(families, most)
+        kept += _taken(families, None if config.items is None else (config.items - len(kept)) // left)
         for family in families:
             dropped |= family.left_over()
-    return sorted((one.row for one in kept), key=lambda row: str(row["key"])), _rejects(dropped)
+    return _paired(sorted(kept, key=lambda one: one.key)), _rejects(dropped)
 
 
-def _taken(families: list["_Family"], most: float | None) -> list[_Item]:
-    """Blocks of the families in turn, until there are enough or none is left."""
+def _taken(families: list["_Family"], most: int | None) -> list[_Item]:
+    """Blocks of the families in turn, until no more may be taken or none is left."""
     taken: list[_Item] = []
     active = list(families)
-    while active and (most is None or len(taken) < most):
+    while active and (most is None or len(taken) + active[0].block_size <= most):
         family = min(active, key=lambda one: len(one.taken))
         block = family.take_block()
         if not block:
@@ -123,6 +128,11 @@ class _Family:
         ratio = Fraction(config.weights.LOW, config.weights.MEDIUM + config.weights.HIGH)
         self._block: list[_Side] = ["refuse"] * ratio.denominator
         self._block += ["answer"] * ratio.numerator
+
+    @property
+    def block_size(self) -> int:
+        """Items in a block, the same for all families."""
+        return len(self._block)
 
     def take_block(self) -> list[_Item]:
         """Return the next refusals with the answers that are set against them; [] when there are no more."""
@@ -220,6 +230,16 @@ class _Cost:
         )
 
 
+def _paired(kept: Sequence[_Item]) -> list[Row]:
+    """The rows, those that share their image with no other one without a pair."""
+    shared = Counter(one.pair_id for one in kept)
+    return [one.row if one.pair_id is None or shared[one.pair_id] > 1 else _alone(one.row) for one in kept]
+
+
+def _alone(row: Row) -> Row:
+    return {**row, "provenance": {**row["provenance"], "pair_id": None}}
+
+
 def _unique(items: list[_Item], dropped: dict[str, str]) -> Iterator[_Item]:
     seen: set[str] = set()
     for one in items:
@@ -243,6 +263,9 @@ def _item(row: Row, seed: int) -> _Item:
         f"answer={answer}",
         f"variant={provenance['variant']}",
         f"image={provenance['scene']}@{provenance['window']}",
+        f"objects={min(len(provenance['boxes']), _MANY)}",
+        f"cell={asks['cell']}",
+        *(f"{name}={params[name]}" for name in _CROSSED if name in params),
     }
     return _Item(
         row=row,
