@@ -6,8 +6,14 @@ A generated part stands between `<!-- generated: NAME -->` and `<!-- end -->`; e
 import re
 from pathlib import Path
 
+from georefusal_task.benchmarks import grounding
+from georefusal_task.benchmarks.grounding_baselines import BASELINES, reply_text
+from georefusal_task.benchmarks.grounding_prompts import PROMPTS as GROUNDING_PROMPTS
 from georefusal_task.benchmarks.prompts import PROMPTS
 from georefusal_task.benchmarks.refusal_metrics import FORCED_METRICS, METRICS, Metric
+from georefusal_task.core.frames import FRAMES, get_frame
+from georefusal_task.grounding_replies import outcome, summed_up
+from georefusal_task.grounding_tasks import GROUNDING_TASKS, load_set, requests
 from georefusal_task.tasks_table import TASKS
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -47,9 +53,38 @@ def _prompt_texts() -> str:
     return "\n\n".join(f"### {prompt.id}\n\n```text\n{prompt.instruction}\n```" for prompt in PROMPTS.values())
 
 
+def _grounding_prompts() -> str:
+    lines = ["| frame | `one/v1` | `grounding/v1` |", "|---|---|---|"]
+    for name, frame in FRAMES.items():
+        digests = [f"`{GROUNDING_PROMPTS[turn].sha256(frame)[:16]}`" for turn in ("one", "grounding")]
+        lines.append(f"| `{name}` | {' | '.join(digests)} |")
+    answer = GROUNDING_PROMPTS["answer"].sha256(get_frame("unit"))
+    texts = "\n\n".join(f"### {p.id}\n\n```text\n{p.wording}\n```" for p in GROUNDING_PROMPTS.values())
+    return "\n".join((*lines, "", f"`answer/v1` shows no notation: `{answer[:16]}` in every frame.", "", texts))
+
+
+def _grounding_baselines() -> str:
+    """Return what the baselines get on the mini set, whose figures `lmms-eval` and `georefusal score` print."""
+    task, frame = GROUNDING_TASKS["grsvqa_mini"], get_frame("unit")
+    asked = list(requests(task, load_set(task)))
+    names = [name for name in grounding.METRICS if not name.endswith("_rate")]
+    columns = {}
+    for baseline, choose in BASELINES.items():
+        texts = [reply_text(choose(one.question, one.gold), one.question, one.turn, frame) for one in asked]
+        columns[baseline] = summed_up(outcome(*pair, frame) for pair in zip(asked, texts, strict=True)).metrics
+    lines = ["| |" + "".join(f" `{name}` |" for name in columns), "|---|" + "---|" * len(columns)]
+    for name in names:
+        values = [metrics[name].value for metrics in columns.values()]
+        lines.append(f"| `{name}` |" + "".join(" - |" if v is None else f" {v:.3f} |" for v in values))
+    return "\n".join(lines)
+
+
 PARTS = {
     "metrics": lambda: _metric_table(METRICS),
     "forced_metrics": lambda: _metric_table(FORCED_METRICS),
+    "grounding_metrics": lambda: _metric_table(grounding.METRICS),
+    "grounding_baselines": _grounding_baselines,
+    "grounding_prompts": _grounding_prompts,
     "prompts": _prompt_table,
     "prompt_texts": _prompt_texts,
 }

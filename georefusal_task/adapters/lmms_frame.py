@@ -7,11 +7,11 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from georefusal_task.benchmarks.grounding_baselines import BASELINES
 from georefusal_task.core.errors import ConfigError
 from georefusal_task.core.frames import Frame, get_frame
 from georefusal_task.grounding_tasks import VARIABLE, declared_frame
 
-BASELINES = ("grsvqa_always_yes", "grsvqa_empty_boxes", "grsvqa_whole_image")
 BASELINE_FRAME = "unit"
 """Baselines write in whatever frame they are asked for; where none is declared, in this."""
 BACKEND_PIXELS = {"min_pixels": 256 * 28 * 28, "max_pixels": 1_605_632}

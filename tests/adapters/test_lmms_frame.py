@@ -8,6 +8,7 @@ from types import ModuleType
 import pytest
 
 from georefusal_task.adapters import lmms_frame, lmms_plugin
+from georefusal_task.benchmarks.grounding_baselines import BASELINES
 from georefusal_task.core.errors import ConfigError
 from georefusal_task.core.frames import FRAMES
 
@@ -75,7 +76,7 @@ def test_from_python_the_frame_must_be_declared(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_the_baselines_are_those_that_the_plugin_names() -> None:
-    assert set(lmms_frame.BASELINES) == {name for name in lmms_plugin.MODELS if name.startswith("grsvqa_")}
+    assert set(BASELINES) == {name for name in lmms_plugin.MODELS if name.startswith("grsvqa_")}
 
 
 @pytest.mark.host

@@ -24,27 +24,32 @@ def box(x1: float, y1: float, x2: float, y2: float) -> tuple[tuple[float, float]
     return ((x1, y1), (x2, y1), (x2, y2), (x1, y2))
 
 
-def make_set(folder: Path, n: int = 24, seed: int = 0) -> Path:
-    """Write a set of n questions in our layout, types in turn, on images that are no squares; return its folder."""
+def make_set(folder: Path, n: int = 20, seed: int = 0) -> Path:
+    """Write a set of n questions in our layout, each type once for each image, none square; return its folder."""
     chance = random.Random(seed)
     (folder / "images").mkdir(parents=True)
-    sizes = [(160, 96), (96, 128), (130, 70)]
-    for number, size in enumerate(sizes):
-        Image.effect_noise(size, 90).convert("RGB").save(folder / "images" / f"s{number}.png")
-    lines = [_line(chance, number, sizes) for number in range(n)]
+    lines = []
+    for number in range(n):
+        scene, kind = divmod(number, len(KINDS))
+        if kind == 0:
+            size = chance.choice([(160, 96), (96, 128), (130, 70)])
+            Image.effect_noise(size, 90).convert("RGB").save(folder / "images" / f"s{scene}.png")
+            objects = {name: [_object(chance, size) for _ in range(chance.randrange(4))] for name in ("ship", "car")}
+        lines.append(_line(f"q-{number:04x}", KINDS[kind], f"s{scene}", size, objects))
     (folder / "questions.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     return folder
 
 
-def _line(chance: random.Random, number: int, sizes: Sequence[tuple[int, int]]) -> dict[str, Any]:
-    kind, scene = KINDS[number % 5], chance.randrange(len(sizes))
-    width, height = sizes[scene]
+def _object(chance: random.Random, size: tuple[int, int]) -> list[int]:
+    x, y = (chance.randrange(side - 20) for side in size)
+    return [x, y, x + chance.randrange(8, 20), y + chance.randrange(8, 20)]
+
+
+def _line(
+    item: str, kind: str, scene: str, size: tuple[int, int], objects: dict[str, list[list[int]]]
+) -> dict[str, Any]:
     classes = ["ship", "car"] if kind in ("more", "fewer", "equal") else ["ship"]
-    instances: dict[str, list[list[int]]] = {}
-    for name in classes:
-        corners = [(chance.randrange(width - 20), chance.randrange(height - 20)) for _ in range(chance.randrange(4))]
-        instances[name] = [[x, y, x + chance.randrange(8, 20), y + chance.randrange(8, 20)] for x, y in corners]
-    a, b = len(instances["ship"]), len(instances.get("car", ()))
+    a, b = len(objects["ship"]), len(objects["car"])
     truth = {"existence": a > 0, "more": a > b, "fewer": a < b, "equal": a == b}
     asked = {
         "existence": "Is there a ship?",
@@ -54,16 +59,16 @@ def _line(chance: random.Random, number: int, sizes: Sequence[tuple[int, int]]) 
         "equal": "Are there as many ships as cars?",
     }
     return {
-        "id": f"q-{number:04x}",
+        "id": item,
         "type": kind,
         "classes": classes,
         "question": asked[kind],
         "answer": str(a) if kind == "counting" else ("yes" if truth[kind] else "no"),
-        "image": f"images/s{scene}.png",
-        "width": width,
-        "height": height,
-        "image_id": f"s{scene}",
-        "instances": instances,
+        "image": f"images/{scene}.png",
+        "width": size[0],
+        "height": size[1],
+        "image_id": scene,
+        "instances": {name: objects[name] for name in classes},
     }
 
 
