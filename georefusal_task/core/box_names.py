@@ -3,7 +3,22 @@
 import re
 from typing import Final
 
-from georefusal_task.core.box_shapes import Kind
+from georefusal_task.core.box_shapes import Kind, Shape
+
+TOKEN = re.compile(
+    r"(?P<number>(?:(?<![\w.)\]%>])[-+])?+(?:[0-9]++(?:\.[0-9]++)?+|(?<![\w.])\.[0-9]++)(?:[eE][-+]?[0-9]{1,4}(?!\w))?+)"
+    r"(?P<percent>[ \t]?%)?"
+    r"|<(?P<end>/?)\|?(?P<end2>/?)(?P<tag>[a-z][a-z0-9]{0,20}(?:_[a-z0-9]{1,20}){0,3})\|?/?>"
+    r"|(?P<word>[^\W\d_](?:\w|-(?=[^\W\d_]))*+)(?P<assigned>[\"'`*]{0,3}[ \t]{0,3}(?::|=>?))?"
+    r"|(?P<empty>\[\s*+\]|\(\s*+\)|\{\s*+\})"
+    r"|(?P<mark>[\[\](){}])"
+    r"|(?P<break>[\n;:/.!?])"
+    r"|(?P<dash>[-–—→~])"
+    r"|(?P<bar>\|)"
+    r"|(?P<other>[^\s\d,:=<>|\"'`*_°\\])",
+    re.IGNORECASE,
+)
+"""Whatever no branch takes, such as commas and quotes, stands between numbers without meaning anything."""
 
 UNITS = frozenset(("px", "pixel", "pixels", "deg", "degree", "degrees"))
 LIGHT_WORDS = frozenset(("to", "and", "the", "at", "is", "until", "corner", "corners", "coordinates", "right", "max"))
@@ -53,3 +68,18 @@ KEYED: Final[tuple[tuple[tuple[str, ...], Kind], ...]] = (
     (("x", "y", "w", "h"), "size"),
     (("x1", "y1", "w", "h"), "size"),
 )
+
+
+def shape_of(numbers: tuple[float, ...], name: str, five: str) -> Shape | None:
+    """Return the box that so many numbers are, None if they are none."""
+    n = len(numbers)
+    if n == 4:
+        return Shape("centre" if "cxcywh" in name else "size" if "xywh" in name else "corners", numbers)
+    if n == 5 and (CENTRE_NAME.search(name) or five == "centre"):
+        return Shape("centre", numbers[:4], angle=numbers[4], oriented=True)
+    if n == 5 and five == "corners":
+        return Shape("corners", numbers[:4], angle=numbers[4])
+    ring = n > 8 and numbers[:2] == numbers[-2:]  # a closed ring names its first corner twice
+    if n % 2 == 0 and (n == 8 or ring or (n >= 6 and POLYGON_NAME.search(name))):
+        return Shape("polygon", numbers[:-2] if ring else numbers)
+    return None

@@ -12,33 +12,18 @@ from typing import Final, TypeAlias
 
 from georefusal_task.core.box_names import (
     BOX_NAME,
-    CENTRE_NAME,
     KEYED,
     LIGHT_WORDS,
     NO_BOX_NAME,
-    POLYGON_NAME,
     ROLES,
     SECOND_CORNER,
     STRONG,
     TAGS,
+    TOKEN,
     UNITS,
+    shape_of,
 )
 from georefusal_task.core.box_shapes import BoxFlag, Shape
-
-_TOKEN = re.compile(
-    r"(?P<number>(?:(?<![\w.)\]%>])[-+])?+(?:[0-9]++(?:\.[0-9]++)?+|(?<![\w.])\.[0-9]++)(?:[eE][-+]?[0-9]{1,4}(?!\w))?+)"
-    r"(?P<percent>[ \t]?%)?"
-    r"|<(?P<end>/?)\|?(?P<end2>/?)(?P<tag>[a-z][a-z0-9]{0,20}(?:_[a-z0-9]{1,20}){0,3})\|?/?>"
-    r"|(?P<word>[^\W\d_](?:\w|-(?=[^\W\d_]))*+)(?P<assigned>[\"'`*]{0,3}[ \t]{0,3}(?::|=>?))?"
-    r"|(?P<empty>\[\s*+\]|\(\s*+\)|\{\s*+\})"
-    r"|(?P<mark>[\[\](){}])"
-    r"|(?P<break>[\n;:/.!?])"
-    r"|(?P<dash>[-–—→~])"
-    r"|(?P<bar>\|)"
-    r"|(?P<other>[^\s\d,:=<>|\"'`*_°\\])",
-    re.IGNORECASE,
-)
-"""Whatever no branch takes, such as commas and quotes, stands between numbers without meaning anything."""
 
 _MAX_DEPTH = 500
 """Brackets that open deeper down are passed over: no notation of boxes needs them."""
@@ -90,7 +75,7 @@ class Scan:
         self._five = five
         self._levels = [_Level()]
         self._open: Counter[str] = Counter()
-        for token in _TOKEN.finditer(text):
+        for token in TOKEN.finditer(text):
             self._take(token)
         self._finish()
 
@@ -211,6 +196,8 @@ class Scan:
 
     def _settle(self, level: _Level) -> None:
         """Make what stands in a level that is complete into boxes, or a point of the level around it."""
+        if not (level.numbers or level.keyed or level.points or level.left or level.holds):
+            return
         outer = self._levels[-1]
         self._end_keyed(level)
         numbers = level.numbers
@@ -256,7 +243,7 @@ class Scan:
         name, level.name = level.name or level.of, ""
         if NO_BOX_NAME.match(name):
             return
-        shape = _shape(_numbers(run), name, self._five)
+        shape = shape_of(_numbers(run), name, self._five)
         if shape is not None:
             self._end_keyed(level)
             self._add(level, shape, run)
@@ -304,18 +291,3 @@ class Scan:
 
 def _numbers(values: list[Value]) -> tuple[float, ...]:
     return tuple(number for number, _ in values)
-
-
-def _shape(numbers: tuple[float, ...], name: str, five: str) -> Shape | None:
-    """Return the box that so many numbers are, None if they are none."""
-    n = len(numbers)
-    if n == 4:
-        return Shape("centre" if "cxcywh" in name else "size" if "xywh" in name else "corners", numbers)
-    if n == 5 and (CENTRE_NAME.search(name) or five == "centre"):
-        return Shape("centre", numbers[:4], angle=numbers[4], oriented=True)
-    if n == 5 and five == "corners":
-        return Shape("corners", numbers[:4], angle=numbers[4])
-    ring = n > 8 and numbers[:2] == numbers[-2:]  # a closed ring names its first corner twice
-    if n % 2 == 0 and (n == 8 or ring or (n >= 6 and POLYGON_NAME.search(name))):
-        return Shape("polygon", numbers[:-2] if ring else numbers)
-    return None
