@@ -233,3 +233,17 @@ def test_every_number_is_finite_on_any_image_and_box(pixels: np.ndarray, targets
     found = measure(pixels, pixels[::-1].copy(), targets, contrast=True, nominal_px=(3, 4))
     assert all(len(values) == len(targets) for values in found.per_instance.values())
     json.dumps(found.to_json(), allow_nan=False)
+
+
+def test_the_evidence_region_is_grown_and_swept_by_the_shadow() -> None:
+    """A box of 20 x 20 grows by 4 px to 28 x 28; a shadow 14 px to the right sweeps 14 columns more."""
+    visible = np.ones((80, 80), np.float32)
+    visible[:, :54] = 0  # the grown box ends at column 54, its swept one at 68
+    box, pixels = Target.box(30, 30, 50, 50), np.zeros((80, 80), np.uint8)
+    alone, swept = (
+        measure(pixels, pixels, [box], visible, shadow_px=shadow).per_instance["evidence_visible"]
+        for shadow in (None, (14.0, 0.0))
+    )
+    assert alone == [0.0]
+    assert swept == [pytest.approx(14 / 42)]
+    assert measure(pixels, pixels, [Target.box(10, 10, 70, 70)]).per_instance["evidence_visible"] == [1.0]

@@ -156,3 +156,15 @@ def test_a_layover_brings_no_target_back_beside_itself() -> None:
         away = ~union([target.grown(1.4, 2) for target in base.targets], radar().shape)
         assert np.abs(one.pixels[..., away].astype(int) - other.pixels[..., away]).mean() < 1.5
     assert seen or with_ship[0].params["level_dn"] > without[0].params["level_dn"]
+
+
+def test_a_shadow_in_full_view_bars_a_refusal() -> None:
+    """A black-out over a tower whose long shadow stays in view hides nothing that the question needs."""
+    base = bases("black", "optical")[MEDIUM]
+    unknown, short, long = (
+        base.pull("im_redact_medium", "black", shadow_px=shadow) for shadow in (None, (2.0, 1.0), (60.0, 0.0))
+    )
+    assert [one.verdict for one in (unknown, long)] == [Verdict.INFO_MISSING, None]
+    assert short.verdict is Verdict.INFO_MISSING or short.rejection is Reason.DEAD_ZONE
+    assert (unknown.params["evidence"], long.params["evidence"]) == ("grown", "grown and shadow")
+    assert long.measurement.per_instance["evidence_visible"] > unknown.measurement.per_instance["evidence_visible"]

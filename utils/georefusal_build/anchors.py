@@ -5,6 +5,7 @@
 | visible_fraction | instance | 0..1 | share of its pixels at which at least `t_vis` of the scene signal survives |
 | signal_left | instance | 0..1 | mean share of the scene signal that survives on it |
 | ring_visible | instance | 0..1 | visible share of the ring around it (1.3 to 2.2 times its rectangle) |
+| evidence_visible | instance | 0..1 | visible share of it, grown by 4 px or 15 %, and of its shadow where known |
 | sat_fraction | instance | 0..1 | share of its pixels that are clipped in every band |
 | n_eff | instance | px | effective pixels across its shorter side: minor side / decimation |
 | n_eff_m | instance | m | ground sample distance after decimation |
@@ -39,7 +40,7 @@ from georefusal_build.anchors_scan import background_looks, scan_z
 from georefusal_build.arrays import F32, U8, Mask, Shape
 from georefusal_build.kernels.blocks import holds_rectangle
 from georefusal_build.kernels.tones import brightest_band, darkest_band, luma
-from georefusal_build.targets import Patch, Target, ring, union
+from georefusal_build.targets import Patch, Target, evidence, ring, union
 
 SATURATED = 250
 CRUSHED = 3
@@ -94,6 +95,7 @@ def measure(
     gsd_m: float | None = None,
     nominal_px: tuple[float, float] | None = None,
     clip: Clip = "high",
+    shadow_px: tuple[float, float] | None = None,
     contrast: bool = False,
     known: Collection[str] = (),
     rings: tuple[float, float] = RING,
@@ -104,8 +106,9 @@ def measure(
     original, finished: uint8 (H, W) or (H, W, 3), same shape. visible: share of the scene signal that survives, (H, W)
     in [0, 1]; None = all of it. decimation: how many original pixels one effective pixel spans. gsd_m: metres per
     original pixel. nominal_px: (minor, major) side of a nominal instance, for questions about a region in which the
-    class is absent. clip: which end of the range `sat_fraction` counts. contrast: measure scan_z, scan_z_before and
-    enl_bg too (they cost most of the time); known: those of them that a lever has measured on these very images.
+    class is absent. shadow_px: see `targets.evidence`. clip: which end of the range `sat_fraction` counts. contrast:
+    measure scan_z, scan_z_before and enl_bg too (they cost most of the time); known: those of them that a lever has
+    measured on these very images.
     """
     shape: Shape = finished.shape[0], finished.shape[1]
     before, after = luma(original), luma(finished)
@@ -115,6 +118,7 @@ def measure(
     n_eff = [target.minor / max(decimation, 1.0) for target in targets]
     per_instance: dict[str, list[Value]] = {
         **visibility(visible, patches, around, t_vis),
+        "evidence_visible": _seen(visible, [evidence(one, shadow_px).patch(shape) for one in targets], t_vis),
         "sat_fraction": [_share(patch.of(clipped)) for patch in patches],
         "n_eff": [*n_eff],
         "n_eff_m": [None if gsd_m is None else gsd_m * max(decimation, 1.0)] * len(patches),
@@ -147,17 +151,19 @@ def visibility(
     visible: F32 | None, patches: Sequence[Patch], around: Sequence[Patch], t_vis: float = 0.5
 ) -> dict[str, list[Value]]:
     """Return visible_fraction, signal_left and ring_visible: all that the search for a cloud looks at."""
-    if visible is None:
-        return {
-            "visible_fraction": [_on(patch, lambda _: 1.0) for patch in patches],
-            "signal_left": [_on(patch, lambda _: 1.0) for patch in patches],
-            "ring_visible": [_on(patch, lambda _: 1.0) for patch in around],
-        }
+    left = (lambda _: 1.0) if visible is None else (lambda p: float(np.mean(p.of(visible))))
     return {
-        "visible_fraction": [_on(patch, lambda p: float(np.mean(p.of(visible) >= t_vis))) for patch in patches],
-        "signal_left": [_on(patch, lambda p: float(np.mean(p.of(visible)))) for patch in patches],
-        "ring_visible": [_on(patch, lambda p: float(np.mean(p.of(visible) >= t_vis))) for patch in around],
+        "visible_fraction": _seen(visible, patches, t_vis),
+        "signal_left": [_on(patch, left) for patch in patches],
+        "ring_visible": _seen(visible, around, t_vis),
     }
+
+
+def _seen(visible: F32 | None, patches: Sequence[Patch], t_vis: float) -> list[Value]:
+    """Share of each patch's pixels at which at least `t_vis` of the signal survives."""
+    if visible is None:
+        return [_on(patch, lambda _: 1.0) for patch in patches]
+    return [_on(patch, lambda p: float(np.mean(p.of(visible) >= t_vis))) for patch in patches]
 
 
 def clipped_mask(pixels: U8, clip: Clip = "high") -> Mask:

@@ -35,6 +35,7 @@ def apply(
     gsd_m: float | None = None,
     asks: str = "",
     colour: str = "",
+    shadow_px: tuple[float, float] | None = None,
     settings: Mapping[str, float] | None = None,
     levers_applied: Sequence[str] = (),
 ) -> Outcome | NotApplicable:
@@ -46,9 +47,10 @@ def apply(
     instances of the asked class, pixels; with answer "no" the asked region. base_id, master, attempt: key of the
     random stream, so that an item can be made again alone; two items that share an image pass the same base_id.
     asks: what a crossed question asks for, "colour" or "plain" (im_channel: the targets are instances whatever the
-    answer); colour: the colour it names. settings: values that the caller fixes ("step" of gm_decimate, "level" of
-    im_bury, "gain" of gain_clip and crush, "reduced" 0 or 1 of im_channel). levers_applied: levers that have changed
-    `pixels` already; there must be none.
+    answer); colour: the colour it names. shadow_px: from an object's foot to the end of its shadow, (x, y), where it is
+    known; the parameter "evidence" says whether it was. settings: values that the caller fixes ("step" of gm_decimate,
+    "level" of im_bury, "gain" of gain_clip and crush, "reduced" 0 or 1 of im_channel). levers_applied: levers that have
+    changed `pixels` already; there must be none.
 
     Raises:
         ConfigError: no such lever or variant.
@@ -75,6 +77,7 @@ def apply(
         gsd_m=gsd_m,
         asks=asks,
         colour=colour,
+        shadow_px=shadow_px,
         settings=dict(settings or {}),
     )
     chosen = family.variant(variant, modality)
@@ -108,6 +111,7 @@ def _outcome(lever_id: str, variant: str, subject: Subject, effect: Effect, *, c
         gsd_m=subject.gsd_m,
         nominal_px=subject.nominal_px,
         clip=effect.clip,
+        shadow_px=subject.shadow_px,
         contrast=contrast,
         known=effect.measured.per_instance,
     ).merged(effect.measured)
@@ -121,7 +125,7 @@ def _outcome(lever_id: str, variant: str, subject: Subject, effect: Effect, *, c
         measurement=measurement,
         verdict=decision if isinstance(decision, Verdict) else None,
         rejection=decision if isinstance(decision, Reason) else None,
-        params=effect.params,
+        params=effect.params | {"evidence": "grown" if subject.shadow_px is None else "grown and shadow"},
         mask=None if effect.visible is None or effect.window else effect.visible < 0.5,
         levers_applied=(lever_id,),
     )

@@ -16,8 +16,9 @@ def decide(
 ) -> Verdict | Reason:
     """Return the verdict that a measurement gives a lever's item, or why it gives none; a pure function of the numbers.
 
-    tags: what is known of the base without looking: its answer ("yes", "no"), its modality ("optical", "sar"), and for
-    crossed levers what the question asks for ("fine", "super"; "colour", "plain"). All of them stand in provenance.
+    tags: what is known of the base without looking: its answer ("yes", "no"), its modality ("optical", "sar"), "shadow"
+    where that of its objects is known, and for crossed levers what the question asks for ("fine", "super"; "colour",
+    "plain"). All of them stand in provenance.
     """
     band = BANDS[lever_id]
     results = [rule.holds(measurement) for rule in band.rules if rule.when <= tags]
@@ -64,6 +65,10 @@ _NO_LOW = every(ge("visible_fraction", 0.99), when="no")
 _NO_MEDIUM = (every(le("visible_fraction", 0.15), when="no"), image(ge("nominal_fits", 1), when="no"))
 _NO_HIGH = (every(le("visible_fraction", 0.02), when="no"), image(ge("nominal_fits", 1), when="no"))
 
+# A shadow that is known and lies in full view gives a hidden object away.
+_SHADOW_MEDIUM = every(le("evidence_visible", 0.35), when="yes shadow")
+_SHADOW_HIGH = every(le("evidence_visible", 0.15), when="yes shadow")
+
 _THIN = "signal_left is ours: under thin cloud a pixel can count as hidden (below half the signal) and show the target"
 _LOST = "scan_z_before is ours (Rose: 5): a target that never stood out has lost nothing to the noise"
 _TELL = "the competing colour is the closest typical one, taken at the instance's own luma"
@@ -76,6 +81,7 @@ IMAGE_BANDS: dict[str, Band] = {
         (
             every(le("visible_fraction", 0.15), le("signal_left", 0.20), when="yes"),
             some(ge("ring_visible", 0.25), when="yes"),
+            _SHADOW_MEDIUM,
             *_NO_MEDIUM,
         ),
         _THIN,
@@ -84,15 +90,16 @@ IMAGE_BANDS: dict[str, Band] = {
         _MISSING,
         (
             every(le("visible_fraction", 0.02), le("signal_left", 0.08), le("ring_visible", 0.25), when="yes"),
+            _SHADOW_HIGH,
             *_NO_HIGH,
         ),
         _THIN,
     ),
     "im_redact_low": Band(_ANSWER, (some(ge("visible_fraction", 0.999), ge("n_eff", 12), when="yes"), _NO_LOW), _CLEAR),
-    "im_redact_medium": Band(_MISSING, (every(le("visible_fraction", 0.15), when="yes"), *_NO_MEDIUM)),
+    "im_redact_medium": Band(_MISSING, (every(le("visible_fraction", 0.15), when="yes"), _SHADOW_MEDIUM, *_NO_MEDIUM)),
     "im_redact_high": Band(
         _MISSING,
-        (every(le("visible_fraction", 0.001), le("ring_visible", 0.55), when="yes"), *_NO_HIGH),
+        (every(le("visible_fraction", 0.001), le("ring_visible", 0.55), when="yes"), _SHADOW_HIGH, *_NO_HIGH),
     ),
     "im_saturate_low": Band(
         _ANSWER,
@@ -112,10 +119,11 @@ IMAGE_BANDS: dict[str, Band] = {
         (
             every(le("visible_fraction", 0.15), when="yes"),
             some(gt("visible_fraction", 0), when="yes"),
+            _SHADOW_MEDIUM,
             *_NO_MEDIUM,
         ),
     ),
-    "im_truncate_high": Band(_MISSING, (every(le("visible_fraction", 0.001), when="yes"), *_NO_HIGH)),
+    "im_truncate_high": Band(_MISSING, (every(le("visible_fraction", 0.001), when="yes"), _SHADOW_HIGH, *_NO_HIGH)),
     "im_channel_low": Band(
         _ANSWER,
         (

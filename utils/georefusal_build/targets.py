@@ -126,6 +126,19 @@ def ring(target: Target, shape: Shape, factors: tuple[float, float]) -> Patch:
     return Patch(outer.rows, outer.columns, outer.inside & ~taken[outer.rows, outer.columns])
 
 
+def evidence(target: Target, shadow: tuple[float, float] | None = None) -> Target:
+    """Return what could give a target away: its rectangle, a little grown, and what its shadow sweeps over.
+
+    shadow: from an object's foot to the end of its shadow, (x, y) in pixels; None where it is not known.
+    """
+    grown = target.grown(1.0, max(4.0, 0.15 * target.minor))
+    if shadow is None:
+        return grown
+    moved = [(x + shadow[0], y + shadow[1]) for x, y in grown.polygon]
+    hull = shapely.get_coordinates(shapely.MultiPoint([*grown.polygon, *moved]).convex_hull)
+    return Target(tuple((float(x), float(y)) for x, y in hull[:-1]))
+
+
 def as_targets(polygons: Sequence[Points | Target | tuple[float, float, float, float]]) -> tuple[Target, ...]:
     """Return targets for polygons, boxes (x0, y0, x1, y1) or targets."""
     return tuple(p if isinstance(p, Target) else _from_points(p) for p in polygons)

@@ -42,7 +42,8 @@ class Subject:
 
     pixels: uint8 (H, W) or (H, W, 3). answer: the base's answer; on "no" the targets are the asked region. nominal_px:
     (minor, major) side of a typical instance. asks: what a crossed question asks for, "colour" or "plain"; colour: the
-    one it names. settings: values that the caller fixes instead of the stream, so that two items share one image.
+    one it names. shadow_px: from an object's foot to the end of its shadow, (x, y), None where nobody knows. settings:
+    values that the caller fixes instead of the stream, so that two items share one image.
     """
 
     pixels: U8
@@ -53,6 +54,7 @@ class Subject:
     gsd_m: float | None = None
     asks: str = ""
     colour: str = ""
+    shadow_px: tuple[float, float] | None = None
     settings: dict[str, float] = field(default_factory=dict)
 
     @property
@@ -63,7 +65,7 @@ class Subject:
     @property
     def tags(self) -> frozenset[str]:
         """What `bands.decide` has to know beside the measurement."""
-        return frozenset({self.answer, self.modality, self.asks} - {""})
+        return frozenset({self.answer, self.modality, self.asks, "shadow" if self.shadow_px else ""} - {""})
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,11 @@ from georefusal_build.outcomes import Json
 from georefusal_build.streams import Stream
 from georefusal_build.targets import ring, union
 
-LEVELS = tuple(float(level) for level in range(40, 240, 20))
-"""Mean amplitudes (DN) of what folds over: the first is taken under which the targets keep next to nothing."""
+LEVELS = (*(float(level) for level in range(40, 240, 20)), 280.0, 340.0, 420.0)
+"""Mean amplitudes (DN) of what folds over: the first is taken under which the targets keep next to nothing.
+
+On images that are stretched to the full range the last ones clip at white, as folds do there.
+"""
 
 _KEPT = 0.06
 """Mean share of a target's intensity that may be left. Below what the label of HIGH asks for."""
