@@ -111,7 +111,7 @@ def matched(found: Iterable[Place]) -> Iterator[Made]:
         for step, (large, small) in product((*_STEPS[start:], *_STEPS[:start]), sizes[:8]):
             pair = [
                 _pulled(place, "gm_decimate", Intensity.LOW, large, step),
-                _pulled(place, "gm_decimate", refusal, small, step),
+                _pulled(place, "gm_decimate", Intensity.MEDIUM, small, step),
             ]
             if all(pair):
                 yield from _both(pair)
