@@ -30,20 +30,23 @@ SIDE, SCENES, PER_LEVER = 800, 3, 2
 MANY, SMALL, JOBS = 10_000, 128, 60
 
 
-def opened(folder: Path, scenes: int, side: int, large: int, search: int) -> tuple[Context, tuple[Job, ...]]:
+def opened(
+    folder: Path, scenes: int, side: int, *, sar: bool = False, large: int = 0, search: int = 5000
+) -> tuple[Context, tuple[Job, ...]]:
     """Return the context and the jobs of a build from a painted archive."""
-    write_archive(folder / "archive", scenes, side, large=large)
+    write_archive(folder / "archive", scenes, side, sar=sar, large=large)
     config = folder / "build.yaml"
     config.write_text(
         f"name: bench\nseed: 7\nsalt: salt-of-the-bench\ntiling: {{size: {SIDE}}}\nbases: {{search: {search}}}\n"
-        "sources:\n  - {format: coco, root: archive, options: {modality: optical}}\n"
+        f"sources:\n  - {{format: coco, root: archive, options: {{modality: {'sar' if sar else 'optical'}}}}}\n"
     )
     context = open_context(load_config(config))
     return context, make_plan(context.config, context).jobs
 
 
-def throughput(folder: Path) -> None:
-    context, jobs = opened(folder, SCENES, SIDE, 0, 5000)
+def throughput(folder: Path, *, sar: bool) -> None:
+    print("SAR" if sar else "optical")
+    context, jobs = opened(folder, SCENES, SIDE, sar=sar)
     chosen: defaultdict[str, list[Job]] = defaultdict(list)
     for job in jobs:
         if len(chosen[job.lever_id]) < PER_LEVER:
@@ -71,12 +74,12 @@ def throughput(folder: Path) -> None:
     made, _, making, encoding = (sum(column) for column in zip(*spent.values(), strict=True))
     print(f"\n{made:.0f} items in {making + encoding:.1f} s of one core, {made / (making + encoding):.2f} a second")
     print(f"encoding alone {made / encoding:.2f} a second; making / encoding, mean of families", end=" ")
-    print(f"{statistics.mean(ratios):.2f} (goal 1)", flush=True)
+    print(f"{statistics.mean(ratios):.2f} (goal 1)\n", flush=True)
 
 
 def memory(folder: Path) -> None:
     start = time.process_time()
-    context, jobs = opened(folder, MANY, SMALL, JOBS, 200)
+    context, jobs = opened(folder, MANY, SMALL, large=JOBS, search=200)
     print(f"{MANY:,} scenes opened and planned in {time.process_time() - start:.0f} s: {len(jobs)} jobs")
     print(f"their process {peak_mb():.0f} MB; sent to each worker {len(pickle.dumps(context)) / 1e6:.1f} MB")
     large = [job for job in jobs if context.scene(job.base.scene_id).width == SIDE][:JOBS]
@@ -114,7 +117,8 @@ def peak_mb() -> float:
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
-        throughput(Path(folder) / "few")
+        throughput(Path(folder) / "optical", sar=False)
+        throughput(Path(folder) / "sar", sar=True)
         memory(Path(folder) / "many")
 
 

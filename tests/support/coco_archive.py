@@ -5,13 +5,15 @@ from pathlib import Path
 
 import numpy as np
 from PIL import Image
-from support.levers import optical, with_boxes
+from support.levers import optical, radar, with_boxes
 
 CLASSES = {"storage tank": 22, "ship": 30, "swimming pool": 26}
 """Name -> side of an object, pixels."""
 
 
-def write_archive(root: Path, scenes: int = 3, side: int = 160, *, large: int = 0, large_side: int = 800) -> Path:
+def write_archive(
+    root: Path, scenes: int = 3, side: int = 160, *, sar: bool = False, large: int = 0, large_side: int = 800
+) -> Path:
     """Write the archive and return its folder. Every scene holds two of the classes; all three are complete.
 
     large: how many of the scenes, the first ones, have `large_side` instead of `side`.
@@ -31,7 +33,7 @@ def write_archive(root: Path, scenes: int = 3, side: int = 160, *, large: int = 
             annotations.append(
                 {"id": len(annotations) + 1, "image_id": number + 1, "category_id": index + 1, "bbox": box}
             )
-        ground = np.roll(optical((side, side)), (37 * number, 11 * number), (0, 1))
+        ground = np.roll(radar((side, side)) if sar else optical((side, side)), (37 * number, 11 * number), (0, 1))
         Image.fromarray(with_boxes(ground, boxes, 176, 20)).save(root / f"tile{number:05d}.png", compress_level=1)
         file = {"file_name": f"tile{number:05d}.png", "width": side, "height": side}
         images.append({"id": number + 1, **file})
