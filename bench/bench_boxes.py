@@ -12,7 +12,7 @@ from georefusal_task.core.boxes import Regions, covered, match_count, union_area
 from georefusal_task.core.frames import FRAMES, Points
 
 QUESTIONS, BOXES, SIDE = 15_027, 100, 1024
-SAMPLE = 200
+SAMPLE = 50
 """Questions that are timed; the time of all is stated by proportion."""
 
 Pair = tuple[list[Points], list[Points]]

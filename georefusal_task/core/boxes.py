@@ -151,7 +151,7 @@ def union_area(regions: Polygons, width: int, height: int) -> float:
         import shapely
 
         image = shapely.box(0, 0, width, height)
-        return float(shapely.union_all(regions.shapes).intersection(image).area)
+        return float(shapely.disjoint_subset_union_all(regions.shapes).intersection(image).area)
     boxes = np.clip(regions.bounds, 0, [width, height, width, height])
     xs, columns = np.unique(boxes[:, 0::2], return_inverse=True)
     ys, rows = np.unique(boxes[:, 1::2], return_inverse=True)
