@@ -36,7 +36,7 @@ def number_value(found: re.Match[str]) -> list[int] | None:
 
     None stands for what is a number and not a whole one: 2.5, 1,5, -3, 40 %.
 
-    >>> [number_value(found) for found in NUMBER.finditer("a hundred and five, twenty-one or 1,234 but 1,5")]
+    >>> [number_value(found) for found in NUMBER.finditer("a hundred and five or twenty-one or 1,234 but 1,5")]
     [[105], [21], [1234], None]
     """
     if found["other"]:
