@@ -56,7 +56,7 @@ def check_name(name: str) -> None:
     """
     if not re.fullmatch(r"[a-z][a-z0-9_]{2,63}", name):
         raise ConfigError(f"{name!r} cannot name a task; use 3 to 64 lower-case letters, digits and underscores")
-    if name.startswith("georefusal"):
+    if name.startswith(("georefusal", "grsvqa")):
         raise ConfigError(f"{name!r} could be taken for a task of this package; choose a name of your own")
     taken = _host_file_of(name)
     if taken is not None:
