@@ -51,6 +51,16 @@ def summed_up(outcomes: Iterable[Outcome]) -> GroundingSummary:
     Raises:
         DataError: one question has different replies.
     """
+    rows, incomplete = joined(outcomes)
+    return summarise(rows, incomplete=incomplete)
+
+
+def joined(outcomes: Iterable[Outcome]) -> tuple[list[GroundingRow], int]:
+    """Return the scored rows, and how many questions have a reply to only one of their two turns.
+
+    Raises:
+        DataError: one question has different replies.
+    """
     rows: list[GroundingRow] = []
     halves: dict[str, dict[Turn, Half]] = {}
     for one in outcomes:
@@ -64,7 +74,7 @@ def summed_up(outcomes: Iterable[Outcome]) -> GroundingSummary:
             )
     whole = [turns for turns in halves.values() if len(turns) == 2]
     rows += [_joined(turns["answer"], turns["grounding"]) for turns in whole]
-    return summarise(rows, incomplete=len(halves) - len(whole))
+    return rows, len(halves) - len(whole)
 
 
 def _joined(answer: Half, grounding: Half) -> GroundingRow:

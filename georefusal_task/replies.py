@@ -112,9 +112,10 @@ def read_replies(path: Path | ZipPath, known: Collection[str]) -> dict[str, Item
 def _entries(path: Path | ZipPath) -> Iterator[tuple[str, str, ItemReplies]]:
     """Yield (where it stands, id, replies) for each entry of a file."""
     if isinstance(path, Path) and inspect_logs.is_log(path):
-        model = str(inspect_logs.read_header(path)["eval"].get("model"))
+        run = inspect_logs.read_header(path)["eval"]
+        frame = (run.get("metadata") or {}).get("frame")
         for item, texts in inspect_logs.read_texts(path).items():
-            yield str(path), item, ItemReplies(texts, model=model)
+            yield str(path), item, ItemReplies(texts, model=str(run.get("model")), frame=frame)
         return
     for line, row in json_lines(path):
         where = f"{path}:{line}"

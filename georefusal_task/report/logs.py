@@ -39,6 +39,8 @@ class Meta:
     data_revision: str | None = None
     prompt: str | None = None
     prompt_sha256: str | None = None
+    frame: str | None = None
+    """The coordinate frame of boxes, of the tasks that ask for them."""
     reader: str | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
     date: str | None = None
@@ -195,7 +197,7 @@ def _version(ours: Mapping[str, Any], results: Mapping[str, Any]) -> str | None:
 
 def _ours(metadata: Mapping[str, Any]) -> dict[str, str | None]:
     """Return what our task left in its metadata, whatever the harness."""
-    names = ("data_digest", "data_revision", "prompt", "prompt_sha256", "reader", "image_encoding")
+    names = ("data_digest", "data_revision", "prompt", "prompt_sha256", "frame", "reader", "image_encoding")
     return {name: _text(metadata.get(name)) for name in names}
 
 

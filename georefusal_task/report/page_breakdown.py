@@ -12,7 +12,7 @@ from georefusal_task.core.stats import Estimate
 from georefusal_task.core.verdicts import Verdict
 from georefusal_task.report.figures import Figure
 from georefusal_task.report.figures_charts import dots
-from georefusal_task.report.page_parts import DRAWN, drawn_note, shown
+from georefusal_task.report.page_parts import DRAWN, Scored, drawn_note, shown
 from georefusal_task.report.runs import Run
 from georefusal_task.report.tables import Table
 
@@ -59,23 +59,26 @@ def _rate(sample: Sample, hits: Mask, among: Mask) -> Estimate:
     return Estimate(None, None, None, n, f"counts only, n < {SMALL}", count=int((hits & among).sum()))
 
 
-def breakdown_table(title: str, what: str, found: Sequence[tuple[Run, Groups]]) -> Table:
-    """Return a table with a row per group and run; `what` names the groups."""
+def breakdown_table(
+    title: str, what: str, found: Sequence[tuple[Scored, Groups]], names: Mapping[str, str] = NAMES
+) -> Table:
+    """Return a table with a row per group and run; `what` names the groups, and `names` are metric -> heading."""
     order = list(dict.fromkeys(group for _, groups_ in found for group in groups_))
+    first, *_ = names
     rows = [
-        (group, run.name, str(groups_[group]["accept_acc"].n), *(shown(groups_[group].get(name)) for name in NAMES))
+        (group, run.name, str(groups_[group][first].n), *(shown(groups_[group].get(name)) for name in names))
         for group in order
         for run, groups_ in found
         if group in groups_
     ]
-    columns = (what, "Run", "n", *NAMES.values())
+    columns = (what, "Run", "n", *names.values())
     return Table(f"{title}, per cent with 95 % interval", columns, tuple(rows), (_FEW,), frozenset({0, 1}))
 
 
 def breakdown_figure(
     id: str,  # noqa: A002 - an id it is
     title: str,
-    runs: Sequence[Run],
+    runs: Sequence[Scored],
     found: Sequence[Groups],
     *,
     what: tuple[str, Sequence[str]],

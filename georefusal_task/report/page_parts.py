@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
+from georefusal_task.benchmarks.summary import Summary
 from georefusal_task.core.stats import Estimate, undefined
 from georefusal_task.core.verdicts import VERDICTS, Verdict
 from georefusal_task.report.figures import Figure
@@ -25,6 +26,18 @@ SHORT: dict[Verdict, str] = {
 
 DRAWN = 8
 """Runs that a drawing can tell apart; tables hold all."""
+
+
+class Scored(Protocol):
+    """A run of any benchmark."""
+
+    @property
+    def name(self) -> str:
+        """What tables call it. Untrusted text."""
+
+    @property
+    def summary(self) -> Summary:
+        """Every figure of it."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +116,7 @@ def percent(value: float | None) -> str:
     return UNDEFINED if value is None else f"{100 * value:.1f} %"
 
 
-def of(run: Run, name: str) -> Estimate:
+def of(run: Scored, name: str) -> Estimate:
     """Return a metric of a run; undefined where its summary has none of that name."""
     return run.summary.metrics.get(name) or undefined()
 
@@ -115,6 +128,6 @@ def always_answering(runs: Sequence[Run]) -> tuple[str, float] | None:
     return None if share is None else (f"always answering, {100 * share:.1f} % of all items", share)
 
 
-def drawn_note(runs: Sequence[Run]) -> str:
+def drawn_note(runs: Sequence[Scored]) -> str:
     """Return a sentence on runs that a drawing leaves out; empty where it has all."""
     return f" Drawn are the first {DRAWN} of {len(runs)} runs; the data table has all." if len(runs) > DRAWN else ""

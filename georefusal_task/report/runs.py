@@ -3,7 +3,7 @@
 The figures are those of `georefusal score` and of the host: the replies are read and scored again by the same calls.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -169,7 +169,8 @@ def load_runs(
             main, variants = _chosen(logs, path, task, own_set=data is not None)
             others = {log.task: scorer.run(log, log.task) for log in variants if log.task}
             runs.append(replace(scorer.run(main, task or main.task or DEFAULT_TASK), variants=others))
-    return _told_apart(runs)
+    names = told_apart(run.name for run in runs)
+    return [replace(run, name=name) for run, name in zip(runs, names, strict=True)]
 
 
 class _Scorer:
@@ -182,11 +183,11 @@ class _Scorer:
     def run(self, log: Log, task: str) -> Run:
         spec = get_task(task, own_set=self._data is not None)
         benchmark = self._benchmark(spec)
-        doubts = _doubts(log.meta, spec, benchmark)
+        doubtful = doubts(log.meta, benchmark.digest, spec.asks.id, spec.asks.sha256)
         try:
             replies = log.read(benchmark.by_id)
         except DataError as error:
-            raise DataError("; ".join([str(error), *doubts])) from None
+            raise DataError("; ".join([str(error), *doubtful])) from None
         rows = sorted(score_replies(benchmark.by_id, replies, spec.asks.reply), key=lambda row: row.id)
         models = sorted({said.model for said in replies.values() if said.model})
         meta = log.meta if log.meta.model else replace(log.meta, model=", ".join(models) or None)
@@ -199,7 +200,7 @@ class _Scorer:
             benchmark=benchmark,
             meta=meta,
             provenance=self._provenance,
-            warnings=(*benchmark.warnings, *doubts),
+            warnings=(*benchmark.warnings, *doubtful),
             path=log.path,
         )
 
@@ -212,13 +213,13 @@ class _Scorer:
         return self._loaded[shipped]
 
 
-def _doubts(meta: Meta, spec: TaskSpec, benchmark: Benchmark) -> list[str]:
-    """Return what does not fit between what the run recorded and what it is scored with."""
+def doubts(meta: Meta, digest: str, prompt: str, prompt_sha256: str) -> list[str]:
+    """Return what does not fit between what the run recorded and the data and prompt that it is scored with."""
     found = []
-    if meta.data_digest not in (None, benchmark.digest):
-        found.append(f"the run saw the data {meta.data_digest[:12]} but is scored with {benchmark.digest[:12]}")
-    if meta.prompt_sha256 not in (None, spec.asks.sha256):
-        found.append(f"the run was given another wording of the prompt than {spec.asks.id} has today")
+    if meta.data_digest not in (None, digest):
+        found.append(f"the run saw the data {meta.data_digest[:12]} but is scored with {digest[:12]}")
+    if meta.prompt_sha256 not in (None, prompt_sha256):
+        found.append(f"the run was given another wording of the prompt than {prompt} has today")
     return found
 
 
@@ -266,11 +267,15 @@ def _same_set(task: str | None, other: str | None) -> bool:
     return first is not None and second is not None and first.mini == second.mini
 
 
-def _told_apart(runs: list[Run]) -> list[Run]:
-    """Return the runs, those of one name numbered from 2 on."""
+def told_apart(names: Iterable[str]) -> list[str]:
+    """Return the names, those that stand there before numbered from 2 on.
+
+    >>> told_apart(["a", "b", "a"])
+    ['a', 'b', 'a (2)']
+    """
     seen: dict[str, int] = {}
     named = []
-    for run in runs:
-        seen[run.name] = count = seen.get(run.name, 0) + 1
-        named.append(run if count == 1 else replace(run, name=f"{run.name} ({count})"))
+    for name in names:
+        seen[name] = count = seen.get(name, 0) + 1
+        named.append(name if count == 1 else f"{name} ({count})")
     return named

@@ -15,8 +15,9 @@ from support.runs import texts, verdict, write_replies
 from support.twin import make_twin
 
 from georefusal_task import data as loader
-from georefusal_task.report.gallery import LONGEST_REPLY, cut, gallery
+from georefusal_task.report.gallery import gallery
 from georefusal_task.report.gallery_images import STEPS, thumbnails
+from georefusal_task.report.gallery_packing import LONGEST_REPLY, cut
 from georefusal_task.report.page import render
 from georefusal_task.report.runs import load_runs
 

@@ -1,5 +1,6 @@
-/* The gallery: filters over the embedded items. Text of others is only ever set as text. */
-(() => {
+/* What every gallery does: filters over the embedded items, cards, links to one item. Text of others is only ever set as
+   text. `kindOf` says what is particular to a benchmark; see gallery_verdicts.js. */
+const gallery = (kindOf) => {
   const data = JSON.parse(document.getElementById("items").textContent);
   const form = document.getElementById("filters");
   const cards = document.getElementById("cards");
@@ -15,29 +16,46 @@
     return element;
   };
 
-  const said = (verdict) => verdict < 0 ? "no verdict" : data.verdicts[verdict];
   const at = (item, run) => data.replies[run][item];
   const runs = data.runs.map((_, run) => run);
 
-  const disagree = (item) => {
-    const verdicts = new Set(runs.map((run) => at(item, run)).filter(Boolean).map((reply) => reply[0]));
-    return verdicts.size > 1;
+  const raw = (place, title = "Raw reply") => {
+    const box = make("details");
+    box.append(make("summary", "", title));
+    const [start, omitted, end] = data.texts[place];
+    const text = make("pre", "", start);
+    text.dir = "auto";
+    text.tabIndex = 0;
+    text.setAttribute("aria-label", title);
+    if (omitted) text.append(make("span", "cut", `… ${omitted.toLocaleString("en")} characters left out …`), end);
+    if (!start && !end) text.append(make("span", "cut", "(empty)"));
+    box.append(text);
+    return box;
   };
+
+  const image = (place) => {
+    const uri = data.images[data.shown[place]];
+    if (!uri) return null;
+    const element = make("img");
+    element.src = uri;
+    element.alt = `Reduced picture of item ${data.items[place].id}`;
+    element.decoding = "async";
+    return element;
+  };
+
+  const distinct = (key) => [...new Set(data.items.map((item) => item[key]).filter(Boolean))].sort().map((value) => [value, value]);
+  const kind = kindOf({ data, make, raw, image, distinct, at });
+
+  const models = () => form.elements.run.value === "" ? runs : [Number(form.elements.run.value)];
+  const disagree = (item) => new Set(runs.map((run) => at(item, run)).filter(Boolean).map(kind.said)).size > 1;
 
   const fill = (name, options, all) => {
     const select = form.elements[name];
     select.append(new Option(all, ""), ...options.map(([value, text]) => new Option(text, value)));
     if (options.length < 2) select.parentElement.hidden = true;
   };
-  const distinct = (key) => [...new Set(data.items.map((item) => item[key]).filter(Boolean))].sort().map((value) => [value, value]);
-
   fill("run", data.runs.map((name, run) => [run, name]), "any model");
-  fill("outcome", data.outcomes.map((name, number) => [number, name]), "any outcome");
-  fill("gold", data.verdicts.map((name, number) => [number, name]), "any");
-  fill("said", [...data.verdicts.map((name, number) => [number, name]), [-1, "no verdict"]], "anything");
-  fill("category", distinct("category"), "any");
-  fill("lever", distinct("lever"), "any");
-  fill("intensity", distinct("intensity"), "any");
+  for (const [name, options, all] of kind.filters) fill(name, options, all);
   fill("agree", runs.length < 2 ? [] : [["no", "disagree"], ["yes", "agree"]], "all");
   form.hidden = false;
   document.getElementById("no-script").hidden = true;
@@ -45,59 +63,28 @@
   const matching = () => {
     const want = Object.fromEntries(new FormData(form));
     const words = want.words.toLowerCase().split(/\s+/).filter(Boolean);
-    const models = want.run === "" ? runs : [Number(want.run)];
     return data.items.map((_, place) => place).filter((place) => {
       const item = data.items[place];
-      if (want.gold !== "" && item.gold !== data.verdicts[Number(want.gold)]) return false;
-      for (const key of ["category", "lever", "intensity"]) if (want[key] !== "" && item[key] !== want[key]) return false;
+      if (!kind.matches(item, want)) return false;
       const text = `${item.id} ${item.question}`.toLowerCase();
       if (!words.every((word) => text.includes(word))) return false;
       if (want.agree !== "" && disagree(place) !== (want.agree === "no")) return false;
-      return models.some((run) => {
+      return models().some((run) => {
         const reply = at(place, run);
-        if (!reply) return want.run === "" && want.outcome === "" && want.said === "";
-        if (want.outcome !== "" && reply[1] !== Number(want.outcome)) return false;
-        if (want.said === "") return true;
-        if (reply[0] === Number(want.said)) return true;
-        /* an accepted second verdict stands on the diagonal of the matrix */
-        return want.gold === want.said && data.outcomes[reply[1]] === "right";
+        if (!reply) return want.run === "" && kind.ofReplies.every((name) => want[name] === "");
+        return kind.replyMatches(reply, want);
       });
     });
   };
 
-  const raw = (reply) => {
-    const box = make("details");
-    box.append(make("summary", "", "Raw reply"));
-    const [start, omitted, end] = data.texts[reply[5]];
-    const text = make("pre", "", start);
-    text.dir = "auto";
-    text.tabIndex = 0;
-    text.setAttribute("aria-label", "Raw reply");
-    if (omitted) text.append(make("span", "cut", `… ${omitted.toLocaleString("en")} characters left out …`), end);
-    if (!start && !end) text.append(make("span", "cut", "(empty)"));
-    box.append(text);
-    return box;
-  };
-
-  const MARKS = { right: "✓" };
   const reply = (place, run) => {
     const box = make("div", "said");
     const one = at(place, run);
     const who = make("p", "who");
     who.append(make("bdi", "", data.runs[run]));
     box.append(who);
-    if (!one) {
-      box.append(make("p", "what", "– (not run on this item)"));
-      return box;
-    }
-    const outcome = data.outcomes[one[1]];
-    const what = make("p", "what", `${MARKS[outcome] ?? "✗"} ${said(one[0])}`);
-    const how = [outcome, one[2] === "json" ? "" : one[2], one[3].replaceAll("_", " ")].filter(Boolean).join(", ");
-    box.append(what, make("p", "quiet", how), raw(one));
-    if (one[4]) {
-      const answer = make("bdi", "", one[4]);
-      what.append(" (", answer, ")");
-    }
+    if (one) kind.reply(box, one, run);
+    else box.append(make("p", "what", "– (not run on this item)"));
     return box;
   };
 
@@ -106,15 +93,8 @@
     const element = make("li", "card");
     element.id = `item-${item.id}`;
     element.tabIndex = -1;
-    const uri = data.images[data.shown[place]];
     const picture = make("div", "picture");
-    if (uri) {
-      const image = make("img");
-      image.src = uri;
-      image.alt = `Reduced picture of item ${item.id}`;
-      image.decoding = "async";
-      picture.append(image);
-    } else picture.append(make("p", "quiet", "no picture"));
+    picture.append(kind.picture(place, models()) ?? make("p", "quiet", "no picture"));
     const body = make("div", "body");
     const question = make("h3", "", item.question);
     question.dir = "auto";
@@ -122,11 +102,9 @@
     const link = make("a", "", item.id);
     link.href = `#item-${item.id}`;
     link.setAttribute("aria-label", `Link to item ${item.id}`);
-    facts.append(link, ...[item.lever, item.intensity].filter(Boolean).map((fact) => make("bdi", "", fact)));
+    facts.append(link, ...kind.facts(item).filter(Boolean).map((fact) => make("bdi", "", fact)));
     const gold = make("p", "gold");
-    const others = item.accept.filter((verdict) => verdict !== item.gold);
-    gold.append("Gold: ", make("strong", "", item.gold), item.answer ? ` (${item.answer})` : "");
-    if (others.length) gold.append(`; also accepted: ${others.join(", ")}`);
+    kind.gold(gold, item);
     body.append(question, facts, gold, ...runs.map((run) => reply(place, run)));
     element.append(picture, body);
     return element;
@@ -178,4 +156,4 @@
   addEventListener("hashchange", follow);
   update();
   follow();
-})();
+};
