@@ -34,7 +34,7 @@ _HEDGE = re.compile(
     r"\b(?:approx(?:imate(?:ly)?)?|roughly|nearly|almost|circa|estimated?|estimates?|maybe|perhaps|possibly|not sure"
     r"|unsure|uncertain|cannot|can't|unable|unclear|unknown|impossible|minus|negative|range|up to|upwards of"
     r"|at (?:least|most|minimum|maximum)|(?:minimum|maximum) of|(?:more|less|fewer|greater|larger|smaller|other) than"
-    r"|or (?:so|more|fewer|less|maybe|perhaps))\b"
+    r"|as (?:many|few) as|or (?:so|more|fewer|less|maybe|perhaps))\b"
     r"|\b(?:about|around|over|under|above|below|some|several|few|many|couple of|between|not|isn't|aren't|weren't)"
     rf"\s{{1,3}}(?:exactly\s|only\s)?{_NUMERAL}"
     r"|[~≈≃≥≤<>±]|[0-9]\s?(?:\+|/\s?[0-9])|[0-9a-z)]\s?\?\s*\Z",
