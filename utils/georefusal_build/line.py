@@ -73,4 +73,4 @@ def open_build(config_path: Path, out: Path, plan_path: Path | None = None) -> B
     config = load_config(config_path)
     context = open_context(config)
     jobs = read_jobs(plan_path) if plan_path else make_plan(config, context).jobs
-    return Build(config, context, jobs, out)
+    return Build(config, context, jobs, out if out.name.strip(".") else out.resolve())
