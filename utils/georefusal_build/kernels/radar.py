@@ -25,6 +25,7 @@ def radar_shadow(pixels: U8, hidden: Mask, speckle: F32) -> U8:
 def folded(ground: U8, step: float, level: float) -> F32:
     """Return the intensity (DN ** 2) that a slope facing the sensor adds by folding over, its mean at `level` ** 2.
 
+    Half of it, the same everywhere, is what the steep face itself sends back; the rest is the ground behind it.
     ground: amplitude, (H, W), without the targets, which would come again beside themselves. step: range cells between
     the returns that fall together, pixels along a row; negative where the sensor is on the right.
     """
@@ -35,7 +36,7 @@ def folded(ground: U8, step: float, level: float) -> F32:
         shift = np.array([[1, 0, -fold * step], [0, 1, 0]], dtype=np.float32)
         total += cv2.warpAffine(smooth, shift, (width, height), borderMode=cv2.BORDER_REPLICATE)
     mean = float(total.mean(dtype=np.float64))
-    return cast("F32", total * np.float32(level * level / mean))
+    return cast("F32", np.float32(level * level / 2) * (1 + total / np.float32(mean)))
 
 
 def layover(pixels: U8, slope: Mask, fold: F32, speckle: F32) -> tuple[U8, F32]:

@@ -72,7 +72,7 @@ def _spans(
     """Where a window of `side` begins to hold all targets, and to cut them off at its low or high end."""
     places = [_places(patch, axis) for patch in patches]
     first, last = min(float(p[0]) for p in places), max(float(p[-1]) for p in places) + 1
-    inside = _Span(max(0.0, last + _MARGIN - side), min(length - side, first - _MARGIN))
+    inside = _Span(min(length - side, max(0.0, last + _MARGIN - side)), min(length - side, max(0.0, first - _MARGIN)))
     if not low_end:
         places = [length - 1 - p[::-1] for p in places]
     reach = max(float(p[min(math.ceil(HIDDEN * p.size), p.size - 1)]) for p in places)

@@ -12,10 +12,10 @@ from georefusal_build.outcomes import Json
 from georefusal_build.streams import Stream
 from georefusal_build.targets import ring, union
 
-LEVELS = (*(float(level) for level in range(40, 240, 20)), 280.0, 340.0, 420.0)
+LEVELS = tuple(float(level) for level in range(40, 240, 20))
 """Mean amplitudes (DN) of what folds over: the first is taken under which the targets keep next to nothing.
 
-On images that are stretched to the full range the last ones clip at white, as folds do there.
+Brighter folds would clip to flat white; bright targets cannot be folded over.
 """
 
 _KEPT = 0.06
