@@ -151,9 +151,9 @@ class AimedGlint:
         if slide is None:
             slide = first(SLIDES, self._leaves_rim) or SLIDES[-1]
         places = self._moved() if intensity is Intensity.LOW else [self._placed(slide)]
-        bumps = first(places, lambda place: self._fitted(place) is not None)
-        size = self._fitted(bumps) if bumps else None
-        if bumps is None or size is None:
+        fitted = ((place, size) for place in places if (size := self._fitted(place)) is not None)
+        bumps, size = next(fitted, (None, 0.0))
+        if bumps is None:
             raise InapplicableError(Reason.UNEVEN_BUDGET, "the saturated share cannot be made equal everywhere")
         pattern = _Pattern(self.darkest, bumps, self.glint, reach=3.2 * _SIZES[-1])
         out = self.subject.pixels.copy()
