@@ -35,11 +35,16 @@ class Half:
 
 Outcome = GroundingRow | Half
 """What one reply is worth by itself."""
+Read = Callable[[str, Turn, Question, Frame], GroundingReply]
 
 
 def outcome(request: Request, text: str, frame: Frame) -> Outcome:
     """Return the scored row of a reply, or half of one where answer and boxes are asked apart."""
-    reply = read_turn(text, request.turn, request.question, frame)
+    return outcome_of(request, read_turn(text, request.turn, request.question, frame))
+
+
+def outcome_of(request: Request, reply: GroundingReply) -> Outcome:
+    """Return what a reply is worth by itself, once it is read."""
     if request.turn == "one":
         return score_one(request.question, request.gold, reply)
     return Half(request.question.id, request.turn, request.question, request.gold, reply)
@@ -105,14 +110,20 @@ def score_replies(
     replies: Mapping[str, ItemReplies],
     frame: Frame,
     *,
+    read: Read = read_turn,
     track: Callable[[Iterable[str]], Iterable[str]] = iter,
 ) -> GroundingSummary:
     """Return the summary of the replies, by the id of each request; raises as `summed_up`.
 
-    `track` passes the ids on and shows how far it got, such as a progress bar.
+    `read` reads one reply; `track` passes the ids on and shows how far it got, such as a progress bar.
     """
     asked = {request.id: request for request in requests(task, questions)}
-    return summed_up(outcome(asked[one], replies[one].texts[0], frame) for one in track(replies))
+
+    def made(one: str) -> Outcome:
+        request = asked[one]
+        return outcome_of(request, read(replies[one].texts[0], request.turn, request.question, frame))
+
+    return summed_up(map(made, track(replies)))
 
 
 def described(task: GroundingTask, questions: GroundingSet, frame: Frame) -> dict[str, Any]:

@@ -25,6 +25,10 @@ def lines(summary: GroundingSummary, meta: Mapping[str, Any]) -> Iterator[str]:
     yield f"{meta['task']}: {how_many(summary.n, meta['n_total'])}"
     yield f"coordinate frame {meta['frame']}"
     yield f"prompt {meta['prompt']['id']} ({meta['prompt']['sha256'][:12]}), reader {meta['reader']}"
+    if extracted := meta.get("extractor"):
+        yield f"{extracted['extracted']} answers were read by {extracted['model']} where the strict reader found none"
+        agreement = f"{_share(extracted['agreement'])} of {extracted['compared']} compared"
+        yield f"  the two agree on {agreement}; {extracted['failures']} of its requests failed"
     yield f"data {meta['data']['digest'][:12]} from {meta['data']['source']}"
     for title, names in SECTIONS.items():
         yield from ("", title)
@@ -41,6 +45,10 @@ def lines(summary: GroundingSummary, meta: Mapping[str, Any]) -> Iterator[str]:
     yield ""
     yield "E: all questions but those of existence whose answer is no. Intervals are clustered by image."
     yield f"[low, high]: 95 % interval. k/n: fewer than {SMALL}, so no rate. -: not defined on these questions."
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else f"{100 * value:.1f} %"
 
 
 def _cell(estimate: Estimate) -> str:
