@@ -17,6 +17,11 @@ from georefusal_build.trimming import exact, plenty, spread
 Picks = dict[str, list[Pick]]
 """Base questions by tile."""
 
+PATIENCE = 300
+"""Base questions on which a lever is tried for each one that it fits, before it is given up for a modality."""
+
+_Place = tuple[str, Modality]
+
 
 def image_jobs(context: Context, picks: Picks, wanted: frozenset[str]) -> Iterator[Job]:
     """Yield what the wanted image levers offer on each tile, tiles in a drawn order, as many as the search allows."""
@@ -32,10 +37,10 @@ def image_jobs(context: Context, picks: Picks, wanted: frozenset[str]) -> Iterat
 def question_jobs(context: Context, picks: Picks, wanted: frozenset[str]) -> Iterator[Job]:
     """Yield the wanted questions that come out when they are really asked, without pixels.
 
-    On optical images, families whose questions rest on pixels are planned wherever they might fit. A lever that is found
-    often enough for all the items that are wanted is not tried any further.
+    On optical images, families whose questions rest on pixels are planned wherever they might fit. A lever that is
+    found often enough for all the items that are wanted, or very seldom, is tried no further.
     """
-    most, found = plenty(context.config), Counter[tuple[str, Modality]]()
+    most, found, tried = plenty(context.config), Counter[_Place](), Counter[_Place]()
     bases = [pick for found in picks.values() for pick in found if pick[0].scope == "whole"]
     order = spread(bases, lambda pick: pick[0].id, lambda pick: pick[0].scene_id, context.config.seed)
     for base, kind in order[: context.config.bases.search]:
@@ -43,9 +48,12 @@ def question_jobs(context: Context, picks: Picks, wanted: frozenset[str]) -> Ite
         modality = situation.tile.scene.modality
         for family in QUESTION_FAMILIES.values():
             for lever_id in (one for one in family.lever_ids if one in wanted):
-                enough = most is not None and found[lever_id, modality] >= most
-                if not enough and _comes_out(lever_id, family, situation, context):
-                    found[lever_id, modality] += 1
+                place = lever_id, modality
+                if most is not None and (found[place] >= most or tried[place] >= PATIENCE * (found[place] + 1)):
+                    continue
+                tried[place] += 1
+                if _comes_out(lever_id, family, situation, context):
+                    found[place] += 1
                     yield Job(base, lever_id, kind)
 
 
