@@ -29,6 +29,10 @@ Provenance = Annotated[
         help="Folder with provenance/, or JSONL of id and cluster: which items depend on each other. Joined by id.",
     ),
 ]
+FrameOption = Annotated[
+    str | None,
+    typer.Option("--frame", metavar="NAME", help="Coordinate frame of the boxes (grsvqa tasks), if no line names it."),
+]
 Out = Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the result here.")]
 Force = Annotated[
     bool, typer.Option("--force", help="Go on although the runs differ in data, prompt or image; it will be said.")

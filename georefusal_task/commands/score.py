@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from georefusal_task.commands._common import reports_errors, write_result
+from georefusal_task.commands._report import FrameOption
 
 if TYPE_CHECKING:
     from georefusal_task.benchmarks.summary import Summary
@@ -42,10 +43,13 @@ def score(
             help='JSONL {"id", "cluster"}: which items share a base question or image, for the intervals and the test.',
         ),
     ] = None,
-    frame: Annotated[
+    frame: FrameOption = None,
+    extractor: Annotated[
         str | None,
         typer.Option(
-            "--frame", metavar="NAME", help="Coordinate frame of the boxes (grsvqa tasks), if no line names it."
+            "--extractor",
+            metavar="URL,MODEL",
+            help="OpenAI-compatible server and model that read answers which the strict reader cannot (grsvqa tasks).",
         ),
     ] = None,
 ) -> None:
@@ -71,10 +75,10 @@ def score(
     if name in GROUNDING_TASKS:
         if clusters:
             raise ConfigError(f"{name} is clustered by image already; leave --clusters out")
-        scored = _scored_grounding(file, name, data, frame)
+        scored = _scored_grounding(file, name, data, frame, extractor)
     else:
-        if frame:
-            raise ConfigError(f"{name} asks for no boxes; leave --frame out")
+        if frame or extractor:
+            raise ConfigError(f"{name} asks for no boxes; leave --{'frame' if frame else 'extractor'} out")
         scored = _scored(file, name, data, clusters)
     if json:
         write_result(json, dumps(scored.summary.to_json(scored.meta), indent=2, allow_nan=False) + "\n")
@@ -114,8 +118,11 @@ def _scored(file: Path, name: str, data: Path | None, clusters: Path | None) -> 
     return Scored(summary, meta, benchmark.warnings, lines(summary, meta))
 
 
-def _scored_grounding(file: Path, name: str, data: Path | None, frame: str | None) -> Scored:
+def _scored_grounding(file: Path, name: str, data: Path | None, frame: str | None, setting: str | None) -> Scored:
+    from georefusal_task.benchmarks.grounding_reading import read_turn
     from georefusal_task.commands.score_grounding_table import lines
+    from georefusal_task.core.extractor import extractor_of
+    from georefusal_task.grounding_extraction import ExtractingReader
     from georefusal_task.grounding_replies import frame_of, made_from, score_replies
     from georefusal_task.grounding_tasks import GROUNDING_TASKS, load_set, requests
     from georefusal_task.replies import read_replies
@@ -124,8 +131,10 @@ def _scored_grounding(file: Path, name: str, data: Path | None, frame: str | Non
     questions = load_set(task, data)
     replies = read_replies(file, {request.id for request in requests(task, questions)})
     chosen = frame_of(replies, frame)
-    summary = score_replies(task, questions, replies, chosen, track=_progress)
-    meta = made_from(task, questions, chosen) | {"models": _models(replies)}
+    extractor = extractor_of(setting or "", cache=file.with_name(f"{file.name}.extracted"))
+    reader = ExtractingReader(extractor) if extractor else None
+    summary = score_replies(task, questions, replies, chosen, read=reader or read_turn, track=_progress)
+    meta = made_from(task, questions, chosen) | {"models": _models(replies), "extractor": reader and reader.report()}
     return Scored(summary, meta, questions.warnings, lines(summary, meta))
 
 
