@@ -210,4 +210,7 @@ def test_a_tiny_checkpoint_gets_its_frame_from_the_command_line(folder: Path, fa
     frames = {sample["accuracy"]["frame"] for sample in run.samples(MINI)}
     assert frames == {run.results["configs"][MINI]["metadata"]["frame"]}
     assert frames.pop().startswith(family)
-    assert run.metrics(MINI)["invalid_rate"] == 1.0, "noise must not be read as an answer"
+    figures = run.metrics(MINI)
+    assert figures["invalid_rate"] > 0.5, "noise is no answer, though it may begin with one"
+    assert figures["host_error_rate"] == figures["localisation_recall"] == 0.0
+    assert again(run, MINI) == {name: figures[name] for name in again(run, MINI)}
