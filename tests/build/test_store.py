@@ -54,25 +54,36 @@ def status_of(work: Callable[[], object]) -> int | None:
     return process.exitcode
 
 
-def on_each_change(folder: Path, act: Callable[[int], None]) -> None:
-    """From now on call `act` with 1, 2, 3, ... just before this process changes something below `folder`."""
+def on_each_change(folder: Path, act: Callable[[int, str], None]) -> None:
+    """From now on call `act` just before this process changes something below `folder`: with 1, 2, 3, ..., and the path
+    of the file that is opened for writing, else "".
+    """
     count = itertools.count(1)
 
     def hear(event: str, arguments: tuple[object, ...]) -> None:
-        changes = event in ("os.rename", "os.link", "os.mkdir", "os.remove", "os.rmdir") or (
-            event == "open" and isinstance(arguments[2], int) and bool(arguments[2] & (os.O_WRONLY | os.O_RDWR))
-        )
-        if changes and str(folder) in str(arguments[0]):
-            act(next(count))
+        writes = event == "open" and isinstance(arguments[2], int) and bool(arguments[2] & (os.O_WRONLY | os.O_RDWR))
+        removes = event in ("os.remove", "os.rmdir")
+        # whole trees are removed by names that are relative to an open folder
+        inside = str(folder) in str(arguments[0]) if arguments else False
+        if (inside and (writes or event in ("os.rename", "os.link", "os.mkdir"))) or (
+            removes and (inside or arguments[1] != -1)
+        ):
+            act(next(count), str(arguments[0]) if writes else "")
 
     sys.addaudithook(hear)
 
 
 def killed_at(nth: int, out: Path) -> int | None:
-    """Run the toy build in a process that is killed just before its nth change."""
+    """Run the toy build in a process that is killed at its nth change; a file that it is writing is left torn."""
+
+    def act(number: int, written: str) -> None:
+        if number == nth:
+            if written:
+                Path(written).write_bytes(b"torn")
+            os.kill(os.getpid(), signal.SIGKILL)
 
     def work() -> None:
-        on_each_change(out.parent, lambda n: os.kill(os.getpid(), signal.SIGKILL) if n == nth else None)
+        on_each_change(out.parent, act)
         finish(out)
 
     return status_of(work)
@@ -84,7 +95,7 @@ def changes_of_a_whole_run(folder: Path) -> int:
     report = folder.with_suffix(".txt")
 
     def work() -> None:
-        on_each_change(folder, seen.append)
+        on_each_change(folder, lambda number, written: seen.append(number))
         finish(folder / "set")
         report.write_text(str(seen[-1]))
 
@@ -164,6 +175,25 @@ def test_shards_made_by_several_machines_are_taken_over(reference: dict[str, byt
     with open_work(out, IDENTITY) as work:
         assert len(work.done()) == 20
     assert finish(out) == reference
+
+
+def test_jobs_that_two_machines_have_made_count_once(reference: dict[str, bytes], tmp_path: Path) -> None:
+    """Machines that were told different shard sizes overlap."""
+    out = tmp_path / "set"
+    for size in (4, 5):
+        for part in shards(jobs(), size)[:3]:
+            MakeShard(Work(part_of(out), IDENTITY), make_toy)(part)
+    assert finish(out) == reference
+
+
+def test_what_a_killed_process_was_writing_is_swept_away(tmp_path: Path) -> None:
+    """On a disk that is nearly full, torn files of many kills would be what fills it."""
+    out = tmp_path / "set"
+    run(out, jobs(4))
+    torn = part_of(out) / "pixels" / ".0123.png.99.part"
+    torn.write_bytes(b"torn")
+    run(out, jobs(8))
+    assert not torn.exists()
 
 
 def test_a_machine_with_another_configuration_is_refused(tmp_path: Path) -> None:
