@@ -61,13 +61,12 @@ def on_each_change(folder: Path, act: Callable[[int, str], None]) -> None:
     count = itertools.count(1)
 
     def hear(event: str, arguments: tuple[object, ...]) -> None:
-        writes = event == "open" and isinstance(arguments[2], int) and bool(arguments[2] & (os.O_WRONLY | os.O_RDWR))
-        removes = event in ("os.remove", "os.rmdir")
+        inside = bool(arguments) and str(folder) in str(arguments[0])
+        moves = inside and event in ("os.rename", "os.link", "os.mkdir")
+        writes = inside and event == "open" and bool(int(str(arguments[2])) & (os.O_WRONLY | os.O_RDWR))
         # whole trees are removed by names that are relative to an open folder
-        inside = str(folder) in str(arguments[0]) if arguments else False
-        if (inside and (writes or event in ("os.rename", "os.link", "os.mkdir"))) or (
-            removes and (inside or arguments[1] != -1)
-        ):
+        removes = event in ("os.remove", "os.rmdir") and (inside or arguments[1] != -1)
+        if moves or writes or removes:
             act(next(count), str(arguments[0]) if writes else "")
 
     sys.addaudithook(hear)
