@@ -11,6 +11,7 @@ from georefusal_build.audit.settings import Settings
 from georefusal_build.audit.shuffles import interval, shuffled
 from georefusal_build.audit.suspects import suspects
 from georefusal_build.audit.targets import Target
+from georefusal_task.core.errors import ConfigError
 
 
 def target(y: list[int] | np.ndarray, strata: list[int] | np.ndarray | None = None, classes: int = 2) -> Target:
@@ -139,3 +140,8 @@ def test_suspects_are_ranked_by_the_area_under_their_curve() -> None:
     (first, area), *_ = suspects(Features(slim, ("a", "b", "c")), target(y))
     assert first == "b"
     assert area == pytest.approx(roc_auc_score(y, slim[:, 1]), abs=1e-4)
+
+
+def test_a_spread_cannot_be_told_from_one_shuffle() -> None:
+    with pytest.raises(ConfigError, match="refits need at least 2"):
+        Settings(refits=1)

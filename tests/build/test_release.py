@@ -26,7 +26,7 @@ from georefusal_task.data import load
 MINI = Path(georefusal_task.__file__).parent / "assets" / "mini"
 SALT = "a salt that nobody knows"
 ABOUT = About("demo", "1.0.0", "A demo.", "2026-11-30", "https://example.org/l", "https://example.org", "Demo, 2026")
-QUICK = Settings(repeats=1, trees=3, rounds=1, refits=0, shuffles=40, draws=40, jobs=1)
+QUICK = Settings(repeats=1, trees=3, rounds=1, refits=3, tree_refits=3, null_trees=3, draws=40, jobs=1)
 ORDER = Order(ABOUT, SALT, small=True, limits=Limits(0.3, 0.3), audit=QUICK)
 
 

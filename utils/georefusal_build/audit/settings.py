@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from georefusal_task.core.errors import ConfigError
+
 ALPHA = 0.05
 """At most this share of sets without any leak is failed, all gates taken together."""
 FOLDS = 5
@@ -27,6 +29,10 @@ class Settings:
     draws: int = 2_000
     jobs: int = 2
     seed: int = 20261130
+
+    def __post_init__(self) -> None:
+        if min(self.refits, self.tree_refits) < 2 or min(self.repeats, self.trees, self.rounds, self.draws) < 1:
+            raise ConfigError(f"{self} is too small: refits need at least 2, all other sizes at least 1")
 
     @classmethod
     def full(cls, jobs: int = 2) -> "Settings":
