@@ -8,7 +8,7 @@ from georefusal_build.build_config import BuildConfig
 from georefusal_build.evidence import exhaustive, nominal_px, targets_of
 from georefusal_build.jobs import Job, Partner
 from georefusal_build.levers import Family, Variant
-from georefusal_build.levers.granularity import MORE_STEPS, NEED, STEPS
+from georefusal_build.levers.granularity import NEED, STEPS
 from georefusal_build.questions import Candidate, Kind
 from georefusal_build.streams import Stream, derive_key
 from georefusal_task.core.records import Intensity
@@ -54,9 +54,12 @@ class ImageJobs:
         if family.name == "im_channel":
             yield from _crossed(family, fit, [v.name for v in variants], stream)
             return
+        if family.name == "gm_decimate":
+            yield from self._decimated(family, fit, [v.name for v in variants], stream)
+            return
         whole, placed = ([v.name for v in variants if v.paired is paired] for paired in (True, False))
         by_pair = bool(whole) and (not placed or stream.uniform() < 0.5)
-        paired = list(self._pairs(family, fit, stream.choice(whole), stream)) if by_pair else []
+        paired = list(_pairs(family, fit, stream.choice(whole), stream)) if by_pair else []
         yield from paired
         taken = {job.base.id for job in paired}
         for base, kind in fit:
@@ -64,40 +67,38 @@ class ImageJobs:
             if base.id in taken or not (placed or self.config.levers.pairing == "prefer"):
                 continue
             for intensity in Intensity:
-                if family.name != "gm_decimate" or self._step(base, intensity, (*STEPS, *MORE_STEPS)):
-                    yield Job(base, _lever(family, intensity), kind, tuple(order if placed else order[:1]))
+                yield Job(base, _lever(family, intensity), kind, tuple(order if placed else order[:1]))
 
-    def _pairs(self, family: Family, fit: Sequence[Pick], variant: str, stream: Stream) -> Iterator[Job]:
-        """Yield both jobs of pairs of classes, each base in one pair: a strong one for LOW, a weak one to refuse."""
-        free = stream.shuffled(fit)
-        while free:
-            low = free.pop()
-            for refuse in free:
-                intensity, steps = stream.choice((MEDIUM, HIGH)), stream.shuffled(STEPS)
-                step = self._shared_step(low[0], refuse[0], intensity, steps) if family.name == "gm_decimate" else None
-                if refuse[0].class_name == low[0].class_name or (family.name == "gm_decimate" and step is None):
-                    continue
-                free.remove(refuse)
-                halves = (low, _lever(family, LOW)), (refuse, _lever(family, intensity))
-                for (mine, lever), (other, other_lever) in (halves, halves[::-1]):
-                    partner = Partner(other[0], other_lever)
-                    yield Job(mine[0], lever, mine[1], (variant,), step=step, partner=partner)
-                break
+    def _decimated(self, family: Family, fit: Sequence[Pick], variants: Sequence[str], stream: Stream) -> Iterator[Job]:
+        """Yield jobs at one decimation for the tile, where there is one that some class survives and another does not.
 
-    def _shared_step(
-        self, low: Candidate, refuse: Candidate, intensity: Intensity, steps: Sequence[float]
-    ) -> float | None:
-        shared = (s for s in steps if self._step(low, LOW, (s,)) and self._step(refuse, intensity, (s,)))
-        return next(shared, None)
+        Sizes decide what is answered and what is refused: all questions share one image, whose sharpness tells nothing.
+        """
+        if not variants:
+            return
+        variant, steps = stream.choice(variants), stream.shuffled(STEPS)
+        levels = {s: [(pick, at) for pick in fit if (at := self._level(pick[0], s))] for s in steps}
+        both = [s for s in steps if {at is LOW for _, at in levels[s]} == {True, False}]
+        some = [s for s in steps if levels[s]] if self.config.levers.pairing == "prefer" else []
+        for step in (both or some)[:1]:
+            lows, refusals = ([one for one in levels[step] if (one[1] is LOW) is low] for low in (True, False))
+            partners: dict[str, Partner] = {}
+            for (low, _), (refuse, at) in zip(lows, refusals, strict=False):
+                if low[0].class_name != refuse[0].class_name:
+                    partners[low[0].id] = Partner(refuse[0], _lever(family, at))
+                    partners[refuse[0].id] = Partner(low[0], _lever(family, LOW))
+            for (base, kind), at in levels[step]:
+                partner = partners.get(base.id)
+                if partner or self.config.levers.pairing == "prefer":
+                    yield Job(base, _lever(family, at), kind, (variant,), step=step, partner=partner)
 
-    def _step(self, base: Candidate, intensity: Intensity, steps: Sequence[float]) -> float | None:
-        """Return the first decimation that brings the base's class into the band of an intensity."""
+    def _level(self, base: Candidate, step: float) -> Intensity | None:
+        """Return the intensity whose band a decimation brings the class into; None between the bands."""
         nominal = nominal_px(self.court, base)
         size = nominal[0] if base.answer == "no" and nominal else max(t.minor for t in targets_of(self.court, base))
-        least, most = NEED[intensity]
-        if intensity is LOW:
-            return next((step for step in steps if size / step >= least), None)
-        return next((step for step in steps if size >= NEED[LOW][0] and least < size / step <= most), None)
+        if size < NEED[LOW][0]:
+            return None
+        return next((at for at, (least, most) in NEED.items() if least < size / step <= most), None)
 
     def variants(self, family: Family) -> list[Variant]:
         """Return the variants that the configuration allows for this modality.
@@ -144,6 +145,19 @@ class ImageJobs:
         if base.class_name not in self._complete:
             self._complete[base.class_name] = exhaustive(self.court, base)
         return self._complete[base.class_name]
+
+
+def _pairs(family: Family, fit: Sequence[Pick], variant: str, stream: Stream) -> Iterator[Job]:
+    """Yield both jobs of pairs of classes, each base in one pair: one for LOW, the other to refuse."""
+    free = stream.shuffled(fit)
+    while free:
+        low = free.pop()
+        other = next((one for one in free if one[0].class_name != low[0].class_name), None)
+        if other is not None:
+            free.remove(other)
+            halves = (low, _lever(family, LOW)), (other, _lever(family, stream.choice((MEDIUM, HIGH))))
+            for (mine, lever), (theirs, their_lever) in (halves, halves[::-1]):
+                yield Job(mine[0], lever, mine[1], (variant,), partner=Partner(theirs[0], their_lever))
 
 
 def _crossed(family: Family, fit: Sequence[Pick], variants: Sequence[str], stream: Stream) -> Iterator[Job]:

@@ -30,8 +30,8 @@ _Side = Literal["answer", "refuse"]
 _OTHER: dict[_Side, _Side] = {"answer": "refuse", "refuse": "answer"}
 _SAID = ("premise", "number", "place", "anchor")
 """Parameters of what a question takes for granted, or refers to."""
-_CROSSED = ("asks", "image")
-"""Parameters of a question that is crossed with its image."""
+_SHARED = ("asks", "image", "step", "gain", "level", "reduced")
+"""Parameters of an image that is the same for several questions, or crossed with them."""
 _MANY = 4
 """Number of objects from which more make no difference."""
 
@@ -265,7 +265,7 @@ def _item(row: Row, seed: int) -> _Item:
         f"image={provenance['scene']}@{provenance['window']}",
         f"objects={min(len(provenance['boxes']), _MANY)}",
         f"cell={asks['cell']}",
-        *(f"{name}={params[name]}" for name in _CROSSED if name in params),
+        *(f"{name}={params[name]}" for name in _SHARED if name in params),
     }
     return _Item(
         row=row,
