@@ -36,6 +36,6 @@ def _rows(questions: GroundingSet, baseline: str) -> list[GroundingRow]:
 def _figures(rows: list[GroundingRow]) -> Figures:
     sums = {name: (float(above.sum()), float(below.sum())) for name, (above, below) in columns(rows).items()}
     return {
-        name: Estimate(above / below if below else None, None, None, round(below), "constant of the data")
+        name: Estimate(above / below if below else None, None, None, len(rows), "constant of the data")
         for name, (above, below) in sums.items()
     }

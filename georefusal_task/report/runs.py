@@ -14,6 +14,7 @@ from georefusal_task.core.errors import ConfigError, DataError
 from georefusal_task.core.records import Reason, Row
 from georefusal_task.core.stats import SIGN_FLIP_BELOW
 from georefusal_task.data import Benchmark
+from georefusal_task.grounding_tasks import GROUNDING_TASKS
 from georefusal_task.replies import ItemReplies, score_replies
 from georefusal_task.report.logs import Log, Meta, find_logs
 from georefusal_task.report.provenance import Provenance, clusters, load_provenance, ties
@@ -237,6 +238,12 @@ def _chosen(logs: Sequence[Log], path: Path, task: str | None, *, own_set: bool)
     Raises:
         ConfigError: none or several could be the run itself, or one task was run twice.
     """
+    with_boxes = [one for one in (task, *(log.task for log in logs)) if one in GROUNDING_TASKS]
+    if with_boxes and (task in GROUNDING_TASKS or not any(log.task in TASKS for log in logs)):
+        raise ConfigError(
+            f"{path} answers {with_boxes[0]}, which asks for boxes and has no verdicts; of the commands on finished "
+            "runs `georefusal score` and `georefusal report` know it"
+        )
     if len(logs) == 1 and logs[0].task is None:
         return logs[0], []
     ours = [log for log in logs if log.task in TASKS] or (list(logs) if own_set else [])

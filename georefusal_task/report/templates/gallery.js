@@ -83,7 +83,7 @@ const gallery = (kindOf) => {
     const who = make("p", "who");
     who.append(make("bdi", "", data.runs[run]));
     box.append(who);
-    if (one) kind.reply(box, one, run);
+    if (one) kind.reply(box, one, place, run);
     else box.append(make("p", "what", "– (not run on this item)"));
     return box;
   };
