@@ -46,6 +46,18 @@ def test_a_lever_that_does_nothing_is_caught(family: Family, monkeypatch: pytest
     assert any_check_fails(*broken(family.name, monkeypatch, nothing))
 
 
+EXPERIMENTAL = [(f.name, v) for f in FAMILIES.values() for v in f.variants if v.experimental]
+
+
+@pytest.mark.parametrize(("name", "variant"), EXPERIMENTAL, ids=lambda one: getattr(one, "name", one))
+def test_an_experimental_variant_that_does_nothing_is_caught(
+    name: str, variant: Variant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert not any_check_fails(FAMILIES[name], variant)
+    family, _ = broken(name, monkeypatch, lambda subject, *_: Effect(subject.pixels.copy()))
+    assert any_check_fails(family, variant)
+
+
 @pytest.mark.parametrize("name", ["im_occlude", "im_redact", "im_truncate"])
 def test_a_lever_that_only_claims_to_hide_is_caught(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     real = FAMILIES[name].pull
