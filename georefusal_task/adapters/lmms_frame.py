@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from georefusal_task.adapters.lmms_register import is_hosts_command
 from georefusal_task.benchmarks.grounding_baselines import BASELINES
 from georefusal_task.core.errors import ConfigError
 from georefusal_task.core.frames import Frame, get_frame
@@ -27,7 +28,7 @@ def run_frame() -> Frame:
     Raises:
         ConfigError: neither does; the message lists the frames.
     """
-    if os.environ.get(VARIABLE) or "lmms_eval.__main__" not in sys.modules:
+    if os.environ.get(VARIABLE) or not is_hosts_command():
         return declared_frame()
     frames = {_frame_of(run) for run in runs(sys.argv[1:])}
     if len(frames) > 1:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from georefusal_task.adapters.lmms_frame import run_frame
 from georefusal_task.adapters.lmms_grsvqa_metrics import carried, metric_list
+from georefusal_task.adapters.lmms_register import is_hosts_command
 from georefusal_task.benchmarks.grounding import Gold, Question, Turn
 from georefusal_task.benchmarks.grounding_prompts import PROMPTS
 from georefusal_task.core.errors import GeoRefusalError
@@ -46,7 +47,7 @@ def _metadata(task: GroundingTask) -> dict[str, Any]:
     try:
         return described(task, load_set(task), run_frame())
     except GeoRefusalError as error:
-        if "lmms_eval.__main__" not in sys.modules:
+        if not is_hosts_command():
             raise
         # its own command would bury the message under a traceback and exit with 0
         sys.exit(f"error: {error}")

@@ -35,6 +35,12 @@ def switched_off() -> bool:
     return os.environ.get(OFF_VARIABLE, "0") not in ("", "0")
 
 
+def is_hosts_command() -> bool:
+    """True when this process is the host's own command, started by its script or as a module."""
+    spec = sys.modules["__main__"].__spec__
+    return "lmms_eval.__main__" in sys.modules or (spec is not None and spec.name == "lmms_eval.__main__")
+
+
 def install() -> None:
     """Wrap the host's index now, or as soon as the host imports it: most commands never do, and pay nothing."""
     if switched_off():

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from georefusal_task.adapters.common import described, load
+from georefusal_task.adapters.lmms_register import is_hosts_command
 from georefusal_task.core.errors import GeoRefusalError
 from georefusal_task.data import Benchmark
 from georefusal_task.tasks_table import TaskSpec, Variant
@@ -42,7 +43,7 @@ class HostTask:
         try:
             benchmark = self._load()
         except GeoRefusalError as error:
-            if "lmms_eval.__main__" not in sys.modules:
+            if not is_hosts_command():
                 raise
             # its own command would bury the message under a traceback and exit with 0
             sys.exit(f"error: {error}")

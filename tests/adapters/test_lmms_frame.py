@@ -2,6 +2,7 @@
 
 import inspect
 import sys
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
 
@@ -73,6 +74,16 @@ def test_from_python_the_frame_must_be_declared(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(sys, "argv", ["mine", "--model", "qwen3_vl"])
     with pytest.raises(ConfigError, match="GEOREFUSAL_FRAME"):
         lmms_frame.run_frame()
+
+
+def test_the_host_may_be_started_as_a_module(monkeypatch: pytest.MonkeyPatch) -> None:
+    started = ModuleType("__main__")
+    started.__spec__ = ModuleSpec("lmms_eval.__main__", None)
+    monkeypatch.delenv("GEOREFUSAL_FRAME", raising=False)
+    monkeypatch.delitem(sys.modules, "lmms_eval.__main__", raising=False)
+    monkeypatch.setitem(sys.modules, "__main__", started)
+    monkeypatch.setattr(sys, "argv", ["lmms_eval", "--model", "qwen3_vl"])
+    assert lmms_frame.run_frame().label == "qwen3_vl"
 
 
 def test_the_baselines_are_those_that_the_plugin_names() -> None:
