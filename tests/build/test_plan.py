@@ -89,6 +89,19 @@ def test_both_halves_of_a_pair_are_planned_with_one_setting() -> None:
         assert {job.intensity is Intensity.LOW, other.intensity is Intensity.LOW} == {True, False}
 
 
+def test_a_tile_has_one_decimation() -> None:
+    """Were refusals decimated more than answers, sharpness alone would tell them apart."""
+    many = make_plan(small.config(items=None, levers={"only": ["gm_decimate"]})).jobs
+    settings: dict[str, set[object]] = {}
+    for job in many:
+        settings.setdefault(job.tile_id, set()).add((job.step, job.variants))
+    assert len(settings) > 2
+    assert all(len(found) == 1 for found in settings.values())
+    strict = make_plan(small.config(items=None, levers={"only": ["gm_decimate"], "pairing": "strict"})).jobs
+    assert strict
+    assert all(job.partner for job in strict)
+
+
 def test_levers_are_switched_by_id_family_and_category() -> None:
     everything = wanted_levers(small.config(levers={}))
     assert everything == {one.id for one in levers()}
