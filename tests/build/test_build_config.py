@@ -81,3 +81,28 @@ def test_digest_tells_settings_apart_and_nothing_else(tmp_path: Path) -> None:
     assert load(tmp_path / "there", sources=[turned], salt="another salt").digest == here
     assert load(tmp_path, sources=[source], seed=2).digest != here
     assert load(tmp_path, sources=[source], items=3).digest != here
+
+
+def test_digest_follows_what_a_named_file_holds_and_not_where_it_lies(tmp_path: Path) -> None:
+    """A build that is moved with its files is the same build; one whose class table was edited is another."""
+    content: dict[str, object] = {
+        "classes": "files/classes.json",
+        "sets": {"file": "files/split.json"},
+        "templates": {"private": "files/bank.json"},
+        "sources": [{"format": "sardet", "root": "s", "options": {"subsources": "files/listed.csv"}}],
+    }
+    digests = []
+    for place in ("here", "there"):
+        (tmp_path / place / "files").mkdir(parents=True)
+        for name in ("classes.json", "split.json", "bank.json", "listed.csv"):
+            (tmp_path / place / "files" / name).write_text(f"content of {name}")
+        digests.append(load(tmp_path / place, **content).digest)
+    assert digests[0] == digests[1] != load(tmp_path).digest
+    for file in sorted((tmp_path / "there" / "files").iterdir()):
+        before = file.read_text()
+        file.write_text(before + " changed")
+        assert load(tmp_path / "there", **content).digest != digests[0], file.name
+        file.write_text(before)
+    (tmp_path / "there" / "files" / "split.json").unlink()
+    with pytest.raises(ConfigError, match=r"split\.json: cannot be read"):
+        assert load(tmp_path / "there", **content).digest

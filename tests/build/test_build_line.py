@@ -90,17 +90,40 @@ def test_the_steps_one_by_one_end_in_the_same_bytes(config: Path, candidates: Pa
     assert tree(out) == tree(candidates)
 
 
-def test_a_finished_set_is_not_made_again_nor_mixed_with_another(config: Path, candidates: Path) -> None:
+def test_a_finished_set_is_not_made_again(config: Path, candidates: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither are its sources read: planning anew, only to do nothing, takes minutes for large ones."""
     before = tree(candidates)
+    monkeypatch.setattr("georefusal_build.line.open_context", None)
     status, printed, errors = build("run", config, "-o", candidates)
     assert status == 0, errors
-    assert "items" in printed
+    assert f"{len(load(candidates).items)} items" in printed
+    assert tree(candidates) == before
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"), [("seed: 7", "seed: 8", "config was"), ("salt-of-the-tests", "another salt", "salt was")]
+)
+def test_a_finished_set_is_not_mixed_with_another(
+    config: Path, candidates: Path, old: str, new: str, told: str
+) -> None:
+    """A new salt means new ids: whoever changed it must not be left with the old ones."""
+    before = tree(candidates)
     other = config.with_name("other.yaml")
-    other.write_text(config.read_text().replace("seed: 7", "seed: 8"))
+    other.write_text(config.read_text().replace(old, new))
     status, _, errors = build("run", other, "-o", candidates)
     assert status == 1
-    assert "was built by another configuration" in errors
+    assert f"was built by another configuration or other versions ({told}" in " ".join(errors.split())
     assert tree(candidates) == before
+
+
+def test_a_finished_set_of_another_plan_is_refused(config: Path, candidates: Path, tmp_path: Path) -> None:
+    assert build("plan", config, "-o", tmp_path / "plan.jsonl")[0] == 0
+    assert build("run", config, "-o", candidates, "--plan", tmp_path / "plan.jsonl")[0] == 0
+    shorter = (tmp_path / "plan.jsonl").read_text().splitlines(keepends=True)[1:]
+    (tmp_path / "plan.jsonl").write_text("".join(shorter))
+    status, _, errors = build("run", config, "-o", candidates, "--plan", tmp_path / "plan.jsonl")
+    assert status == 1
+    assert "(plan was" in errors
 
 
 @pytest.mark.parametrize(

@@ -214,9 +214,22 @@ class BuildConfig(_Strict):
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the settings, without where files lie and without the salt."""
-        content = self.model_dump(mode="json", exclude={"salt": True, "sources": {"__all__": {"root"}}})
-        return hashlib.sha256(json.dumps(_plain(content), sort_keys=True).encode()).hexdigest()
+        """SHA-256 of the settings and of what the named files hold, without where anything lies and without the salt.
+
+        Raises: ConfigError when a named file cannot be read.
+        """
+        elsewhere: dict[str, Any] = {
+            "salt": True,
+            "classes": True,
+            "sets": {"file"},
+            "templates": {"private"},
+            "sources": {"__all__": {"root": True, "options": {"subsources"}}},
+        }
+        content = self.model_dump(mode="json", exclude=elsewhere)
+        listed = (one.options.subsources for one in self.sources)
+        named = (self.classes, self.sets.file, self.templates.private, *listed)
+        told = json.dumps([_plain(content), [_file_digest(path) for path in named]], sort_keys=True)
+        return hashlib.sha256(told.encode()).hexdigest()
 
 
 def load_config(path: Path) -> BuildConfig:
@@ -269,6 +282,13 @@ def _absolute(config: BuildConfig, folder: Path) -> BuildConfig:
             "templates": config.templates.model_copy(update={"private": at(config.templates.private)}),
         }
     )
+
+
+def _file_digest(path: Path | None) -> str | None:
+    try:
+        return None if path is None else hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read ({error.strerror}); the configuration names this file") from error
 
 
 def _plain(value: Any) -> Any:

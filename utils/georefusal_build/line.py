@@ -1,15 +1,16 @@
 """The build line: a configuration opened, planned, run and assembled; the commands are thin over this."""
 
 import hashlib
+import hmac
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from georefusal_build.assemble import assemble
+from georefusal_build.assemble import assemble, read_summary
 from georefusal_build.build_config import BuildConfig, load_config
 from georefusal_build.context import Context, open_context
 from georefusal_build.jobs import Job, read_jobs
@@ -17,6 +18,7 @@ from georefusal_build.making import make
 from georefusal_build.plan import make_plan
 from georefusal_build.run import Progress, run_jobs
 from georefusal_build.settling import settle
+from georefusal_build.store import is_finished
 from georefusal_task import __version__
 
 LIBRARIES = ("numpy", "opencv-python-headless", "pillow", "scipy", "shapely")
@@ -35,15 +37,7 @@ class Build:
     @cached_property
     def identity(self) -> dict[str, str]:
         """What is built and by which versions; what has another identity is another build."""
-        listed = "".join(json.dumps(job.to_json(), sort_keys=True) + "\n" for job in self.jobs)
-        return {
-            "name": self.config.name,
-            "version": self.config.version,
-            "config": self.config.digest,
-            "plan": hashlib.sha256(listed.encode()).hexdigest(),
-            "georefusal": __version__,
-            **{name: version(name) for name in LIBRARIES},
-        }
+        return {**_identity(self.config), "plan": _digest(self.jobs)}
 
     def make(self, workers: int, shard_size: int, progress: Progress) -> None:
         """Make every job that is not stored yet; see `run_jobs`."""
@@ -73,4 +67,39 @@ def open_build(config_path: Path, out: Path, plan_path: Path | None = None) -> B
     config = load_config(config_path)
     context = open_context(config)
     jobs = read_jobs(plan_path) if plan_path else make_plan(config, context).jobs
-    return Build(config, context, jobs, out if out.name.strip(".") else out.resolve())
+    return Build(config, context, jobs, _named(out))
+
+
+def finished(config_path: Path, out: Path, plan_path: Path | None = None) -> dict[str, Any] | None:
+    """Return the summary of the set at `out` where this build is finished there, else None; reads no source.
+
+    Raises:
+        ConfigError: something else is there, or it was built with another configuration, salt, plan or version.
+        DataError: the plan cannot be read.
+    """
+    identity = _identity(load_config(config_path))
+    if plan_path:
+        identity["plan"] = _digest(read_jobs(plan_path))
+    return read_summary(_named(out)) if is_finished(_named(out), identity) else None
+
+
+def _identity(config: BuildConfig) -> dict[str, str]:
+    """A build's identity without its plan. The salt stands in it as it stands in ids: as the key of a digest."""
+    return {
+        "name": config.name,
+        "version": config.version,
+        "config": config.digest,
+        "salt": hmac.new(config.salt.encode(), b"build", hashlib.sha256).hexdigest(),
+        "georefusal": __version__,
+        **{name: version(name) for name in LIBRARIES},
+    }
+
+
+def _digest(jobs: Iterable[Job]) -> str:
+    listed = "".join(json.dumps(job.to_json(), sort_keys=True) + "\n" for job in jobs)
+    return hashlib.sha256(listed.encode()).hexdigest()
+
+
+def _named(out: Path) -> Path:
+    """A path such as `.` has no name that the work folder beside it could have."""
+    return out if out.name.strip(".") else out.resolve()

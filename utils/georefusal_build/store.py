@@ -169,17 +169,19 @@ def part_of(out: Path) -> Path:
 def is_finished(out: Path, identity: Mapping[str, str]) -> bool:
     """Whether `out` is the finished set of this build, False where nothing is there yet; clears up behind it.
 
+    identity: compared as far as it goes.
+
     Raises:
         ConfigError: something else is there.
     """
     if not out.exists() or (out.is_dir() and not any(out.iterdir())):
         return False
     try:
-        found = json.loads((out / "build.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        found = dict(json.loads((out / "build.json").read_text(encoding="utf-8")))
+    except (OSError, TypeError, ValueError):
         raise ConfigError(f"{out} exists and is no build; name a new folder") from None
-    if found != dict(identity):
-        raise ConfigError(f"{out} was built by another configuration or other versions; name a new folder")
+    if told := _differences(found, identity):
+        raise ConfigError(f"{out} was built by another configuration or other versions ({told}); name a new folder")
     shutil.rmtree(part_of(out), ignore_errors=True)  # where it was killed between its last two steps
     return True
 
@@ -213,12 +215,16 @@ def _check_identity(path: Path, identity: Mapping[str, str]) -> None:
         write_text(path, json.dumps(identity, indent=1) + "\n")
         return
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    different = [name for name in sorted(found | dict(identity)) if found.get(name) != identity.get(name)]
-    if different:
-        told = "; ".join(f"{one} was {_short(found.get(one))}, is {_short(identity.get(one))}" for one in different)
+    if told := _differences(found, identity):
         raise ConfigError(
             f"{path.parent} was begun by another build ({told}): name another folder, or delete it to begin anew"
         )
+
+
+def _differences(found: Mapping[str, str], identity: Mapping[str, str]) -> str:
+    """In what another build differs, as far as `identity` goes; "" where it is this one."""
+    different = [name for name in sorted(identity) if found.get(name) != identity[name]]
+    return "; ".join(f"{one} was {_short(found.get(one))}, is {_short(identity[one])}" for one in different)
 
 
 def _short(value: str | None) -> str | None:

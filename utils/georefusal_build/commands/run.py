@@ -14,8 +14,11 @@ def run(
     bytes do not depend on --workers, --shard-size or interruptions. Every row is marked "unreviewed": the labels are
     measured, but nobody has looked at them yet.
     """
-    from georefusal_build.line import open_build
+    from georefusal_build.line import finished, open_build
 
+    if summary := finished(config, output, plan):
+        print_summary(summary, output)
+        return
     build = open_build(config, output, plan)
     print_skipped(build.context.report)
     make_with_progress(build, workers, shard_size)
