@@ -149,7 +149,7 @@ def summarise(rows: Iterable[GroundingRow], *, incomplete: int = 0) -> Grounding
 def _valid(kind: QuestionType, answer: Answer) -> Answer:
     """Return an answer of the kind that was asked for, None for any other."""
     if kind is QuestionType.COUNTING:
-        return answer if isinstance(answer, int) and answer >= 0 else None
+        return answer if isinstance(answer, int) and not isinstance(answer, bool) and answer >= 0 else None
     return answer if answer in ("yes", "no") else None
 
 

@@ -15,16 +15,29 @@ from georefusal_task.core.reply import failed_request
 from georefusal_task.core.reply_thought import cut_thought
 
 _STATEMENT = re.compile(
-    r"\banswer[\"'`*_]{0,4}[ \t]{0,3}(?::|=|\bis\b)\s{0,3}((?:(?!\banswer\b)[^\n])*)"
+    r"\banswer[\"'`*_]{0,4}[ \t]{0,3}(?::|=|\bis\b:?)\s{0,3}((?:(?!\banswer\b)[^\n])*)"
     r"|\\boxed[ \t]{0,3}\{([^{}\n]*)\}|<answer>([^<]*)",
     re.IGNORECASE,
 )
+_COUNT_KEY = re.compile(r"[\"'](?:count|total)[\"'][ \t]{0,3}:\s{0,3}([^\n]*)", re.IGNORECASE)
+"""The answer of an object that has no key of that name."""
 _BOX_PART = re.compile(
-    r"^\W{0,8}(?:(?:bounding|grounding)[ \t_-]?)?(?:box(?:es)?|bbox(?:es)?|bbox_2d|regions?)\W{0,4}(?::|=)|[\[{(<]",
+    r"(?:^\W{0,8}|(?<=[\w.,;*])[ \t]{1,3})"
+    r"(?:(?:bounding|grounding)[ \t_-]?)?(?:box(?:es)?|bbox(?:es)?|bbox_2d|regions?)\W{0,4}(?::|=)|[\[{(<]",
     re.IGNORECASE | re.MULTILINE,
 )
 """Where boxes begin: a line that announces them, or a bracket or tag of any notation."""
-_MARK = re.compile(r"[\[\](){}<>]")
+_MARK = re.compile(r"[\[\](){}<]|>(?![ \t]?=?[ \t]?\d)|(?<=[\w|\"'/])>")
+"""A bracket; "> 5" is more than five."""
+_ALONE = re.compile(r"\W{0,8}[\[({]\W{0,3}[\w-]{1,20}\W{0,3}[\])}]\W{0,8}")
+_ASIDE = re.compile(
+    r"(?P<of>[0-9]|\b(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w{2,5}teen|\w{3,5}ty))"
+    r"[ \t]?\([ \t]?(?P<aside>[\w-]{1,20}|(?:(?:or|maybe|perhaps|possibly|probably|about|around|roughly|at least"
+    r"|at most|approx(?:imate(?:ly)?)?|estimated?|minimum|maximum|uncertain|unsure)\b\W{0,2}){1,3}[\w-]{0,20})\W?\)",
+    re.IGNORECASE,
+)
+"""A bracket that says a number once more or doubts it, and so belongs to the answer: five (5), 5 (or 6)."""
+_LATEX = re.compile(r"\\(?:text(?:bf|it|rm)?|math(?:bf|rm|it))[ \t]{0,3}\{([^{}\n]{0,200})\}")
 _NUMBER = r"[-+]?\d{1,9}(?:\.\d{1,17})?%?"
 _COORDINATES = re.compile(rf"(?<![\d.])(?:{_NUMBER}[ \t]{{0,3}}[,;][ \t]{{0,3}}){{3,}}{_NUMBER}")
 _JSON_END = re.compile(r"[\"'][ \t]{0,9}[,}]|,[ \t]{0,9}[\"']|[}\]]")
@@ -59,12 +72,16 @@ def read_answer(text: str, kind: QuestionType) -> Answer:
     'yes'
     >>> read_answer("Answer: 2. The answer is 3.", QuestionType.COUNTING)
     """
-    text, _ = cut_thought(text)
-    stated = [_read(_before_boxes("".join(said)), kind) for said in _STATEMENT.findall(text)]
+    text = _LATEX.sub(r"\1", cut_thought(text)[0])
+    text = _ASIDE.sub(r"\g<of> \g<aside>", text) if kind is QuestionType.COUNTING else text
+    said = ["".join(groups) for groups in _STATEMENT.findall(text)]
+    if not said and kind is QuestionType.COUNTING:
+        said = _COUNT_KEY.findall(text)
+    stated = [_read(_before_boxes(words), kind) for words in said]
     if not stated:
         return _read(_without_boxes(text), kind)
-    said = {answer for answer in stated if answer is not None}
-    return stated[-1] if len(said) == 1 else None
+    given = {answer for answer in stated if answer is not None}
+    return stated[-1] if len(given) == 1 else None
 
 
 def _read(text: str, kind: QuestionType) -> Answer:
@@ -76,6 +93,8 @@ def _read(text: str, kind: QuestionType) -> Answer:
 
 def _before_boxes(text: str) -> str:
     """Return what a statement says before any box, key of an object or end of one."""
+    if _ALONE.fullmatch(text):
+        return text
     found = _BOX_PART.search(text)
     said = text[: found.start()] if found else text
     return _JSON_END.split(said, maxsplit=1)[0]
@@ -83,6 +102,8 @@ def _before_boxes(text: str) -> str:
 
 def _without_boxes(text: str) -> str:
     """Return the text without what stands in brackets and tags, lists of coordinates, and a part announced as boxes."""
+    if _ALONE.fullmatch(text):
+        return text
     kept, depth, at = [], 0, 0
     for mark in _MARK.finditer(text):
         if mark[0] in "[({<":

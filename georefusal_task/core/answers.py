@@ -7,9 +7,12 @@ from georefusal_task.core.counts import read_count
 
 __all__ = ["read_count", "read_yes_no"]
 
-_PREFIX = r"(?:(?:the\s{1,3})?(?:final\s{1,3}|my\s{1,3})?answer(?:\s{1,3}is|\s{0,3}[:=]){1,2}[\s\"'`*_:]{0,8})?"
+_PREFIX = (
+    r"(?:(?:the\s{1,3})?(?:(?:final|my|correct|right)\s{1,3}){0,2}answer"
+    r"(?:\s{1,3}is|\s{0,3}[:=]){1,2}[\s\"'`*_:]{0,8})?"
+)
 _LEADING = re.compile(
-    rf"[\s\"'`*_(\[>#-]{{0,8}}{_PREFIX}(?:\*\*)?(yes|no)\b"
+    rf"[\s\"'“‘`*_(\[>#-]{{0,8}}{_PREFIX}(?:\*\*)?(yes|no)\b"
     r"(?=[^\S\n]*(?:\Z|[^\w\s?]|\n)|\s{1,3}(?:there|it|the|this|that|these|those|they|i)\b)",
     re.IGNORECASE,
 )

@@ -19,7 +19,7 @@ _ANSWER = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _TOTAL = re.compile(
-    r"\b(?:total of|total(?: number| count)?\s{0,3}(?:is|:|=)|count\s{0,3}(?:is|:|=)"
+    r"\b(?:total of|(?<!in )total(?: number| count)?\s{0,3}(?:is|:|=)|count\s{0,3}(?:is|:|=)"
     r"|number of [\w ]{1,40}? (?:is|equals))"
     r"(?P<said>[^:(]*)",
     re.IGNORECASE,
@@ -31,25 +31,41 @@ _NUMERAL = (
     r"|\w{2,5}teen|\w{3,5}ty)\b))"
 )
 _HEDGE = re.compile(
-    r"\b(?:approx(?:imate(?:ly)?)?|roughly|nearly|almost|circa|estimated?|estimates?|maybe|perhaps|possibly|not sure"
-    r"|unsure|uncertain|cannot|can't|unable|unclear|unknown|impossible|minus|negative|range|up to|upwards of"
-    r"|at (?:least|most|minimum|maximum)|(?:minimum|maximum) of|(?:more|less|fewer|greater|larger|smaller|other) than"
-    r"|as (?:many|few) as|or (?:so|more|fewer|less|maybe|perhaps))\b"
-    r"|\b(?:about|around|over|under|above|below|some|several|few|many|couple of|between|not|isn't|aren't|weren't)"
+    r"\b(?:approx(?:imate(?:ly)?)?|roughly|nearly|almost|circa|estimated?|estimates?|guess(?:es|ing)?|maybe|perhaps"
+    r"|possibly|not sure|unsure|uncertain|cannot|can't|unable|unclear|unknown|impossible|minus|negative|range|up to"
+    r"|upwards of|close to|(?:region|order) of|at (?:least|most)|minimum|maximum"
+    r"|(?:more|less|fewer|greater|larger|smaller|other) than|as (?:many|few) as|or (?:so|more|fewer|less|maybe|perhaps)"
+    r"|more or less|give or take|per|(?:in|on|at|for|with) each(?! other))\b"
+    r"|\b(?:about|around|over|under|above|below|some|several|few|many|couple of|between|not|isn't|aren't|weren't"
+    r"|probably|likely|presumably|(?:might|may|could) be|another|ca?\s?\.)"
     rf"\s{{1,3}}(?:exactly\s|only\s)?{_NUMERAL}"
-    r"|[~≈≃≥≤<>±]|[0-9]\s?(?:\+|/\s?[0-9])|[0-9a-z)]\s?\?\s*\Z",
+    r"|\b(?:probably|likely|presumably|plus)\W{0,3}\Z"
+    r"|\b(?:percent|thirds|quarters|fifths|tenths|one (?:half|third|quarter)|and a half|half a (?!dozen)\w|baker['’]s)"
+    r"|[~≈≃≥≤<>±]|\\(?:sim|approx)|[0-9]\s?(?:\+|/\s?[0-9])|[0-9a-z)]\s?\?\s*\Z",
     re.IGNORECASE,
 )
-_NO_NOUN = (
-    "one|more|other|doubt|longer|matter|way|idea|need|further|additional|fewer|less|answer|information|evidence|reason"
-    "|there|i|the|it|this|that|these|those|they|we|but"
+"""What leaves a number open, or makes it a share or a part of the count."""
+_NO_NOUN = "one|more|other|longer|further|additional|fewer|less|there|i|the|it|this|that|these|those|they|we|but"
+_NO_OBJECT = (
+    r"(?:(?!(?:in|on|at|of|for|from|to|with|and|or|the|this|that|are|is|can|could)\b)[a-z-]{1,20}\s{1,3}){0,2}"
+    r"(?:(?:image|picture|photo(?:graph)?|detail|answer|response|result|count|number|figure|estimate|comment|reason|clue"
+    r"|conclusion|doubt|idea|way|view|problem|need|matter|indication)s?|imagery|data|context|info(?:rmation)?|evidence"
+    r"|certainty|signs? of)\b"
 )
+"""What a reply may have none of without counting any object: "no image was provided" is no 0."""
 _NONE = re.compile(
-    rf"\bnone\b|\bno\s{{1,3}}(?!(?:{_NO_NOUN})\b)(?=[a-z])"
+    rf"\bnone\b|\bno\s{{1,3}}(?!(?:{_NO_NOUN})\b|{_NO_OBJECT})(?=[a-z])"
     r"|(?:\b(?:not|cannot|without|never)|n['’]t)\s{1,3}"
-    r"(?:(?!(?:determine|tell|say|give|provide|sure|know)\b)[a-z]{1,20}\s{1,3}){0,2}(?:any|a single|even one)\b",
+    r"(?:(?!(?:determine|tell|say|give|provide|sure|know)\b)[a-z]{1,20}\s{1,3}){0,2}(?:any|a single|even one)\b"
+    rf"(?!\s{{1,3}}{_NO_OBJECT})",
     re.IGNORECASE,
 )
+_PLACE = re.compile(
+    r"\b(?:left|right|top|bottom|upper|lower|(?:north|south|east|west)\w*|cent(?:er|re)|middle|near|by|along|at"
+    r"|in(?!\s(?:total|all|(?:the|this)\s(?:image|picture|scene))))\b",
+    re.IGNORECASE,
+)
+"""Where some of the objects are: numbers of two places are parts of a count, even where they are equal."""
 _ONE = re.compile(r"\ba single\b(?!-)", re.IGNORECASE)
 _PRONOUN = re.compile(
     r"\b(?:no|this|that|which|each|every|any|some|another|the other|last|first)[ -]one\b"
@@ -82,8 +98,14 @@ def _read(text: str, depth: int) -> int | None:
     sentences = [part for part in _SENTENCE.split(_TAG.sub(" ", text)) if part.strip()]
     stated = [found["said"] for part in sentences for found in [*_ANSWER.finditer(part)][-1:]]
     stated = stated or [found["said"] for part in sentences for found in [*_TOTAL.finditer(part)][-1:]]
-    stated = stated or [part for part in sentences if _ALTOGETHER.search(part)]
+    stated = stated or [_clause(part) for part in sentences if _ALTOGETHER.search(part)]
     return _agreed([_mentioned(part) for part in stated]) if stated else _mentioned(" . ".join(sentences))
+
+
+def _clause(sentence: str) -> str:
+    """Return a sentence up to its colon or bracket if a number stands there: what follows lists the parts."""
+    before = re.split(r"[:(]", sentence, maxsplit=1)[0]
+    return before if NUMBER.search(before) else sentence
 
 
 def _agreed(counts: list[int | None]) -> int | None:
@@ -125,9 +147,14 @@ def _mentioned(text: str) -> int | None:
     if _HEDGE.search(text):
         return None
     numbers: set[int] = set()
-    for found in NUMBER.finditer(text):
-        values = number_value(found)
-        if values is None:
+    for sentence in text.split(" . "):
+        found = [*NUMBER.finditer(sentence)]
+        ends = [*(number.start() for number in found[1:]), len(sentence)]
+        if sum(bool(_PLACE.search(sentence, number.end(), end)) for number, end in zip(found, ends, strict=False)) > 1:
             return None
-        numbers.update(values)
+        for number in found:
+            values = number_value(number)
+            if values is None:
+                return None
+            numbers.update(values)
     return numbers.pop() if len(numbers) == 1 else None

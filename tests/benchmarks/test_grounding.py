@@ -106,6 +106,11 @@ def one(
     return score_one(question(kind), truth, GroundingReply(answer, tuple(regions)))
 
 
+def test_true_is_no_count_of_one() -> None:
+    row = scored("counting", True, 1, gold="1")
+    assert (row.invalid, row.right, row.support) == (True, False, False)
+
+
 def test_a_centre_on_the_border_or_corner_is_covered_and_one_beside_it_is_not() -> None:
     # the centre is (30, 30)
     assert one(box(30, 10, 50, 50)).covered == (1,)

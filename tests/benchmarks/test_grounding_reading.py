@@ -51,6 +51,20 @@ QUESTION = Question(
         ("Answer: 2\nBoxes: none\nFinal answer: 3", None),
         ("Answer: 1,5\nBoxes: none", None),
         ("Answer: yes\nBoxes: [[1,2,3,4]]", None),
+        ("Answer: 5 Boxes: none", 5),  # on one line
+        ("Answer: 5 Boxes: [[1,2,3,4]]", 5),
+        ('{"count": 5, "boxes": [[1, 2, 3, 4]]}', 5),
+        ("\\boxed{\\text{5}}", 5),
+        ("\\(5\\)", 5),
+        ("(5)", 5),
+        ("Answer: [3]\nBoxes: none", 3),
+        ("five (5) ships: [1,2,3,4]", 5),
+        ("There are 2 ships: (1) [10,20,30,40], (2) [50,60,70,80]", 2),
+        ("5 (2 large, 3 small)", 5),
+        *[
+            (text, None)
+            for text in ("five (6)", "5 (or 6)", "5 (approx.)", "5 (at least)", ">10", ">= 5", "Answer: >5")
+        ],
         ("", None),
     ],
 )
@@ -69,6 +83,10 @@ def test_counts(text: str, expected: int | None) -> None:
         ('{"answer": "No", "boxes": [{"bbox_2d": [1, 2, 3, 4], "label": "yes"}]}', "no"),
         ('{\n "answer":\n "yes",\n "boxes": []\n}', "yes"),
         ("The answer is **No**.", "no"),
+        ("The correct answer is: Yes", "yes"),
+        ("Answer: yes Boxes: none", "yes"),
+        ("\\boxed{\\text{Yes}}", "yes"),
+        ("“Yes”", "yes"),
         ("Answer: yes. Final answer: no", None),
         ("Answer: yes and no", None),
         ("Answer: maybe yes", None),
@@ -131,6 +149,11 @@ UNITS = (
     "box ",
     "\\boxed{",
     "<answer>",
+    "5 (",
+    "5 (or ",
+    "\\text{",
+    '"count": ',
+    ">",
     " ",
     "\n",
     "1.",

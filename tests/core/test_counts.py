@@ -113,6 +113,18 @@ PLAIN = [
     ("The total number of courts in the picture is four.", 4),
     ("Altogether, eight", 8),
     ("> 5".replace("> ", "* "), 5),
+    ("1 000", 1000),
+    ("There are 12 345 cars.", 12345),
+    ("There are 5 ships in total: 2 near the dock and 3 in open water.", 5),
+    ("In total: 5", 5),
+    ("No problem! There are 5 ships.", 5),
+    ("5 ships in the left half of the image", 5),
+    ("There are 5 ships in the harbour. There are 5 ships in the image.", 5),
+    ("5 ships, likely cargo vessels", 5),
+    ("half a dozen ships", 6),
+    ("no ships in the image", 0),
+    ("I do not see any ships in this image", 0),
+    ("I think 5", 5),
 ]
 NOT_PLAIN = [
     "about 5",
@@ -221,6 +233,20 @@ NOT_PLAIN = [
     "3 1/2",
     "a pair of ships",
     "The answer is no",
+    *("two and a half", "fifty percent", "two thirds of the ships", "one third", "half a hundred", "a baker's dozen"),
+    *("There might be 5", "could be 5", "There are probably 5", "5 ships, probably", "my best guess is 5", "ca. 5"),
+    *("close to 5", "5, give or take", "5 minimum", "five plus", "$\\sim 5$", "on the order of 10"),
+    *("3 in each harbour", "5 per dock", "5 and another 5"),
+    "2 on the left and 2 on the right",
+    "1 ship near the pier, 1 ship at sea",
+    "120 400 300 550",
+    "12 345 678 901 234",
+]
+NOT_ZERO = [
+    *("No image was provided.", "I see no image.", "There is no picture here.", "No overhead image was given."),
+    *("I don't see any image.", "I can't find any information.", "No data available", "No context given."),
+    *("No clear answer", "No exact number can be given", "no reliable count", "No specific number", "No comment"),
+    *("No response", "no visible details", "no clear view", "No sign of anything", "without any imagery"),
 ]
 HOSTILE = [
     "a",
@@ -249,6 +275,9 @@ HOSTILE += [
     "?",
     "a single ",
     "five, ",
+    "5 left ",
+    "100 ",
+    "no image a ",
 ]
 
 
@@ -259,6 +288,12 @@ def test_a_plain_number_is_read(text: str, count: int) -> None:
 
 @pytest.mark.parametrize("text", NOT_PLAIN)
 def test_what_is_no_plain_number_is_invalid_and_never_zero(text: str) -> None:
+    assert read_count(text) is None
+
+
+@pytest.mark.parametrize("text", NOT_ZERO)
+def test_a_reply_that_has_no_image_or_no_answer_is_no_count_of_zero(text: str) -> None:
+    """Without its image a model says so; read as 0, that would be right wherever nothing is there."""
     assert read_count(text) is None
 
 
