@@ -3,18 +3,19 @@
 inspect_ai imports this module through its entry-point group and finds the decorated functions by the package's name.
 """
 
-from base64 import b64encode
-from io import BytesIO
-
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.model import ChatMessageUser, ContentImage, ContentText, GenerateConfig
+from inspect_ai.model import GenerateConfig
 from inspect_ai.solver import Generate, Solver, TaskState, generate, solver
 
 from georefusal_task.adapters.common import MINI, described, load, spec_of
+from georefusal_task.adapters.inspect_grsvqa import grsvqa, grsvqa_mini, grsvqa_noimage, grsvqa_two_turn
+from georefusal_task.adapters.inspect_messages import one_turn
 from georefusal_task.adapters.inspect_scorer import accept_set, georefusal
 from georefusal_task.tasks_table import Variant
 from georefusal_task.variants import show, shown_cases
+
+__all__ = ["georefusalbench", "georefusalbench_mini", "grsvqa", "grsvqa_mini", "grsvqa_noimage", "grsvqa_two_turn"]
 
 
 @task
@@ -68,10 +69,7 @@ def georefusalbench_mini(variant: Variant = "main", prompt: str = "default", lim
 
 @solver
 def show_item(variant: Variant = "main", prompt: str = "default", data: str | None = None) -> Solver:
-    """Return the step that puts the image between instruction and question, made when its sample is run.
-
-    An image that is shown as it is goes out as the bytes of its file.
-    """
+    """Return the step that puts the image between instruction and question, made when its sample is run."""
     spec = spec_of(prompt, variant, data)
     shown = shown_cases([item.case for item in load(spec, data).items], variant)
     cases = {case.id: case for case in shown}
@@ -80,11 +78,7 @@ def show_item(variant: Variant = "main", prompt: str = "default", data: str | No
         case = cases[str(state.sample_id)]
         image = show(case, variant)
         if image is not None:
-            file = BytesIO()
-            image.save(file, format="PNG")
-            uri = f"data:image/png;base64,{b64encode(file.getvalue()).decode()}"
-            instruction, question = (ContentText(text=text) for text in (spec.asks.instruction, spec.asks.ask(case)))
-            state.messages = [ChatMessageUser(content=[instruction, ContentImage(image=uri), question])]
+            state.messages = one_turn(spec.asks.instruction, image, spec.asks.ask(case))
         return state
 
     return solve

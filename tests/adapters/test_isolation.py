@@ -13,6 +13,7 @@ ADAPTERS = {
     "common": set(),
     "vlmevalkit": set(),
     "inspect": {"inspect_ai"},
+    "inspect_grsvqa": {"inspect_ai"},
     "vlmevalkit_dataset": {"vlmeval"},
 }
 PROGRAM = """
