@@ -18,7 +18,7 @@ from mini_set.scenes import read_split
 
 ROOT = Path(__file__).parents[1]
 MINI = ROOT / "georefusal_task" / "assets" / "grsvqa_mini"
-SCENES = ROOT.parent / "shared" / "data" / "scenes"
+SCENES = ROOT / "utils" / "mini_set" / "scenes"
 
 
 def read(folder: Path) -> list[dict[str, Any]]:
@@ -98,7 +98,6 @@ def test_no_class_gives_the_answer_away_on_its_own(rows: list[dict[str, Any]]) -
     assert sum(max(answers.values()) for answers in by_class.values()) <= 0.85 * asked
 
 
-@pytest.mark.skipif(not SCENES.is_dir(), reason="the scenes are not here")
 def test_building_it_again_gives_equal_rows_and_pixels(tmp_path: Path, rows: list[dict[str, Any]]) -> None:
     build(SCENES, tmp_path / "mini")
     assert read(tmp_path / "mini") == rows
@@ -107,7 +106,6 @@ def test_building_it_again_gives_equal_rows_and_pixels(tmp_path: Path, rows: lis
     assert (tmp_path / "mini" / "README.md").read_text() == (MINI / "README.md").read_text()
 
 
-@pytest.mark.skipif(not SCENES.is_dir(), reason="the scenes are not here")
 def test_every_scene_may_be_shipped() -> None:
     manifest = {Path(row["file"]).stem: row for row in json.loads((SCENES / "manifest.json").read_text("utf-8"))}
     assert all(manifest[window.scene]["may_ship"] for window in read_windows())

@@ -9,18 +9,21 @@ import pytest
 from georefusal_build.pixels import scene_pixels
 from georefusal_build.sources import SOURCES, ReadReport
 
-SHARED = Path(__file__).parents[3] / "shared" / "data"
+ROOT = Path(__file__).parents[2]
+SCENES = ROOT / "utils" / "mini_set" / "scenes"
+BESIDE = ROOT.parent / "shared" / "data"
+"""Where more real files may lie that cannot be passed on."""
 
 
-def folder(variable: str, name: str) -> Path:
-    path = Path(os.environ.get(variable) or SHARED / name)
+def dota() -> Path:
+    path = Path(os.environ.get("GEOREFUSAL_DOTA") or BESIDE / "dota")
     if not path.is_dir():
-        pytest.skip(f"no real files here: set {variable} to a folder that holds them")
+        pytest.skip("DOTA may not be passed on: set GEOREFUSAL_DOTA to a folder that holds some of it")
     return path
 
 
 def test_real_dota_files() -> None:
-    root = folder("GEOREFUSAL_DOTA", "dota")
+    root = dota()
     report = ReadReport()
     scenes = list(SOURCES["dota"].read(root, report=report))
     assert not report.counts
@@ -36,7 +39,7 @@ def test_real_dota_files() -> None:
 
 def test_real_dota_agrees_with_its_coco_copy() -> None:
     """Two readers, two files of one image: a shift or swap in either shows."""
-    root = folder("GEOREFUSAL_DOTA", "dota")
+    root = dota()
     if not list(root.rglob("*.coco.json")):
         pytest.skip("this DOTA folder holds no COCO copies")
     copies = {s.image: s for s in SOURCES["coco"].read(root)}
@@ -48,8 +51,8 @@ def test_real_dota_agrees_with_its_coco_copy() -> None:
             assert a == pytest.approx(b, abs=0.51)
 
 
-def test_real_scenes() -> None:
-    root = folder("GEOREFUSAL_SCENES", "scenes")
+@pytest.mark.parametrize("root", [SCENES, *(path for path in [BESIDE / "scenes"] if path.is_dir())])
+def test_real_scenes(root: Path) -> None:
     report = ReadReport()
     scenes = {s.image.name: s for s in SOURCES["coco"].read(root, report=report)}
     assert not report.counts, report.problems
