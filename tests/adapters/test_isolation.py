@@ -10,6 +10,7 @@ ADAPTERS = {
     "lmms": set(),
     "lmms_plugin": set(),
     "lm_eval": set(),
+    "lm_eval_grsvqa": set(),
     "common": set(),
     "vlmevalkit": set(),
     "inspect": {"inspect_ai"},

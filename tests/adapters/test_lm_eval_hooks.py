@@ -6,11 +6,13 @@ from typing import Any
 import pytest
 import typer
 import yaml
+from support.grounding import make_set
 from support.twin import make_twin
 from typer.testing import CliRunner
 
-from georefusal_task.adapters import lm_eval, lmms, lmms_register
+from georefusal_task.adapters import lm_eval, lm_eval_grsvqa, lmms, lmms_grsvqa, lmms_register
 from georefusal_task.commands.tasks_path import tasks_path
+from georefusal_task.grounding_tasks import GROUNDING_TASKS
 from georefusal_task.tasks_table import TASKS
 
 
@@ -39,8 +41,8 @@ def twin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_every_task_has_its_file_and_no_file_is_without_a_task() -> None:
-    assert {file.stem for file in lm_eval.tasks_dir().glob("*.yaml")} == TASKS.keys()
-    assert all(task_file(name)["task"] == name for name in TASKS)
+    assert {file.stem for file in lm_eval.tasks_dir().glob("*.yaml")} == TASKS.keys() | GROUNDING_TASKS.keys()
+    assert all(task_file(name)["task"] == name for name in (*TASKS, *GROUNDING_TASKS))
 
 
 def test_tasks_path_prints_the_folder_of_the_harness_that_is_asked_for() -> None:
@@ -95,3 +97,34 @@ def test_without_image_the_task_needs_no_model_with_eyes(twin: Path) -> None:
     assert task_file("georefusalbench_noimage")["doc_to_image"] is None
     doc = lm_eval.georefusalbench_noimage_dataset()["test"][0]
     assert lm_eval.doc_to_text(doc) == lmms.doc_to_text(doc)
+
+
+@pytest.mark.parametrize("name", GROUNDING_TASKS)
+def test_a_grounding_task_asks_generates_and_sums_up_as_in_lmms_eval(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GRSVQA_DATA", str(make_set(tmp_path / "set", n=10)))
+    monkeypatch.setenv("GEOREFUSAL_FRAME", "internvl")
+    config, theirs = task_file(name), yaml.load((lmms_register.tasks_dir() / f"{name}.yaml").read_text(), Loader)
+    named = {path.removeprefix("georefusal_task.adapters.lm_eval_grsvqa.") for path in functions(config).values()}
+    assert all(hasattr(lm_eval_grsvqa, one) for one in named)
+    assert {f"{name}_dataset", f"{name}_metadata"} <= named
+    generation, same = config["generation_kwargs"], theirs["generation_kwargs"]
+    assert generation.pop("max_gen_toks") == same.pop("max_new_tokens")
+    assert generation == same
+    assert lm_eval_grsvqa.METRIC_LIST is lmms_grsvqa.METRIC_LIST
+    assert getattr(lm_eval_grsvqa, f"{name}_metadata") == getattr(lmms_grsvqa, f"{name}_metadata")
+    docs, others = getattr(lm_eval_grsvqa, f"{name}_dataset")()["test"], getattr(lmms_grsvqa, f"{name}_docs")(None)
+    assert docs.to_list() == others.to_list()
+    shown = GROUNDING_TASKS[name].image
+    assert (config["doc_to_image"] is not None) == shown
+    mark = f"\n\n{lm_eval.IMAGE}\n\n"
+    for doc in docs:
+        assert (mark in lm_eval_grsvqa.doc_to_text(doc)) == shown
+        assert lm_eval_grsvqa.doc_to_text(doc).replace(mark, "\n\n") == lmms_grsvqa.doc_to_text(doc)
+
+
+def test_a_grounding_task_of_another_name_is_not_there() -> None:
+    for name in ("nonsense", "grsvqa_mini_nonsense", "nonsense_dataset", "nonsense_metadata"):
+        with pytest.raises(AttributeError):
+            getattr(lm_eval_grsvqa, name)

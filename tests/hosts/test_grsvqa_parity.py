@@ -1,4 +1,4 @@
-"""The grounding tasks in inspect_ai: what is shown, how scores look to it, and the same digits as lmms-eval's."""
+"""The grounding tasks in inspect_ai and lm-eval: what is shown, how scores look, and the same digits as lmms-eval's."""
 
 import json
 import random
@@ -14,7 +14,7 @@ from inspect_ai import eval as evaluate
 from inspect_ai.log import EvalLog
 from inspect_ai.model import get_model
 from support.grounding import make_set
-from support.harnesses import InspectRun, run_inspect
+from support.harnesses import InspectRun, LmEvalRun, run_inspect, run_lm_eval
 from support.host import MODULE, HostRun, run_host
 from support.server import Answer, ChatServer, Request
 from typer.testing import CliRunner
@@ -22,6 +22,7 @@ from typer.testing import CliRunner
 from georefusal_task import grounding_data
 from georefusal_task.adapters import inspect as adapter
 from georefusal_task.adapters import inspect_grsvqa
+from georefusal_task.adapters.lm_eval import IMAGE
 from georefusal_task.benchmarks.grounding import METRICS, Gold, Question
 from georefusal_task.benchmarks.grounding_prompts import PROMPTS
 from georefusal_task.cli import app
@@ -100,7 +101,8 @@ class Runs:
         self.replies = script(MINI_FOLDER)
 
     def reply(self, request: Request) -> Answer:
-        return self.replies[asked(request)]
+        text, image = asked(request)
+        return self.replies[text.replace(f"{IMAGE}\n\n", ""), image]
 
     @cached_property
     def lmms(self) -> HostRun:
@@ -131,6 +133,12 @@ class Runs:
                 )
                 for task in (MINI, TWO)
             }
+
+    @cached_property
+    def lm_eval(self) -> LmEvalRun:
+        env = {"GRSVQA_DATA": str(MINI_FOLDER), "GEOREFUSAL_FRAME": FRAME}
+        with ChatServer(self.reply) as server:
+            return run_lm_eval(self.folder / "lm_eval", server.base_url, f"{MINI},{TWO}", **env)
 
 
 @pytest.fixture(scope="module")
@@ -163,6 +171,21 @@ def test_every_reply_and_every_metric_is_what_lmms_eval_makes_of_it(runs: Runs, 
 
 def logged(runs: Runs, task: str) -> Any:
     return json_lines(runs.lmms.sample_file(task))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", [MINI, TWO])
+def test_lm_eval_says_the_same_too(runs: Runs, task: str, tmp_path: Path) -> None:
+    host, ours = runs.lmms.metrics(task), runs.lm_eval.metrics(task)
+    assert ours["JS"] > 0
+    assert {name: ours[name] for name in METRICS if name in host} == {n: host[n] for n in METRICS if n in host}
+    log, out = runs.lm_eval.sample_file(task), tmp_path / "scores.json"
+    said = CliRunner().invoke(app, ["score", str(log), "--data", str(MINI_FOLDER), "--json", str(out)])
+    assert said.exit_code == 3, said.output
+    scored = json.loads(out.read_text())["metrics"]
+    assert {name: scored[name]["value"] for name in METRICS if name in host} == {
+        n: ours[n] for n in METRICS if n in host
+    }
 
 
 @pytest.mark.slow
