@@ -192,6 +192,61 @@ def test_voc_counts_pixels_from_one_unless_a_file_shows_otherwise(tmp_path: Path
     assert scene.instances[0].difficult
 
 
+@pytest.mark.parametrize(("xmin", "first"), [("1", 1), ("0.0", 0), ("0.5", 0), ("1.5", 1)])
+def test_voc_a_coordinate_below_one_counts_from_zero(tmp_path: Path, xmin: str, first: int) -> None:
+    native.image(tmp_path / "a.jpg")
+    box = f"<xmin>{xmin}</xmin><ymin>20</ymin><xmax>60</xmax><ymax>40</ymax>"
+    native.write(tmp_path / "a.xml", f"<annotation><object><name>x</name><bndbox>{box}</bndbox></object></annotation>")
+    assert one("voc", tmp_path).instances[0].bounds == (float(xmin) - first, 20 - first, 60, 40)
+
+
+@pytest.mark.parametrize(("words", "set_"), [("0,no,False,Unspecified,0.0,", False), ("1,yes,True,2", True)])
+def test_voc_flags_in_words(tmp_path: Path, words: str, set_: bool) -> None:
+    """A "no" that is read as a yes takes the object out of every question."""
+    native.image(tmp_path / "a.jpg")
+    box = "<bndbox><xmin>9</xmin><ymin>9</ymin><xmax>60</xmax><ymax>40</ymax></bndbox>"
+    flags = [f"<difficult>{word}</difficult><truncated>{word}</truncated>" for word in words.split(",")]
+    objects = "".join(f"<object><name>x</name>{one}{box}</object>" for one in flags)
+    native.write(tmp_path / "a.xml", f"<annotation>{objects}</annotation>")
+    for instance in one("voc", tmp_path).instances:
+        assert (instance.difficult, instance.truncated) == (set_, set_)
+
+
+def test_voc_boxes_for_another_version_of_the_image_are_refused(tmp_path: Path) -> None:
+    native.image(tmp_path / "a.jpg")
+    size = "<size><width>{}</width><height>{}</height></size>"
+    path = native.write(tmp_path / "a.xml", f"<annotation>{size.format(400, 200)}</annotation>")
+    with pytest.raises(SourceError, match=r"a\.xml, size: says 400x200, but a\.jpg is 200x100"):
+        one("voc", tmp_path)
+    native.write(path, f"<annotation>{size.format(0, 0)}</annotation>")
+    assert not one("voc", tmp_path).instances
+
+
+TURNED = {
+    "coco": ('"bbox": [20, 10, 40, 30]', '"bbox": [60, 10, -40, 30]'),
+    "voc": ("<xmax>60</xmax>", "<xmax>6</xmax>"),
+    "yolo": (native.yolo_box(native.BOX), native.yolo_box((40, 10, 40, 40))),
+    "xview": ('"20,10,60,40"', '"60,10,20,40"'),
+    "fmow": ('"box": [20, 10, 40, 30]', '"box": [20, 10, 40, 0]'),
+}
+
+
+@pytest.mark.parametrize("source", sorted(TURNED))
+def test_a_box_that_ends_before_it_begins_is_reported(source: str, tmp_path: Path) -> None:
+    """Read as if its corners had been swapped, it would be an object at a place that nobody marked."""
+    native.WRITERS[source](tmp_path)
+    old, new = TURNED[source]
+    report = ReadReport()
+    files = [path for path in tmp_path.rglob("*") if path.suffix in (".json", ".geojson", ".xml", ".txt")]
+    changed = [path for path in files if old in path.read_text()]
+    assert changed
+    for path in changed:
+        native.write(path, path.read_text().replace(old, new))
+    good = next(s for s in SOURCES[source].read(tmp_path, report=report) if "good" in s.id)
+    assert (20, 10, 60, 40) not in [tuple(map(round, i.bounds)) for i in good.instances]
+    assert any("encloses no area" in problem for problem in report.problems)
+
+
 def test_what_the_user_vouches_for(tmp_path: Path) -> None:
     native.voc(tmp_path)
     options = ReadOptions(complete=frozenset({"*", "car"}), verified_absent=frozenset({"bridge"}), modality="sar")
@@ -259,7 +314,7 @@ def test_yolo_lines_that_cannot_be_used(tmp_path: Path, line: str, told: str) ->
     report = ReadReport()
     scene = one("yolo", tmp_path, report, complete=frozenset({"*"}))
     assert scene.instances == ()
-    assert scene.complete == frozenset()
+    assert scene.complete == ({"ship"} if line.startswith("0 ") else frozenset())
     assert f"1.txt, line 2: {told}" in report.problems[0] or told in report.problems[0]
 
 
@@ -269,6 +324,23 @@ def test_yolo_image_without_label_file_is_not_taken_for_empty(tmp_path: Path) ->
     report = ReadReport()
     assert not any("forgotten" in s.id for s in SOURCES["yolo"].read(tmp_path, report=report))
     assert any("forgotten.jpg: has no label file" in problem for problem in report.problems)
+
+
+@pytest.mark.parametrize(
+    "names", ["[ship, harbor]", "{0: ship, 1: harbor}", '{"0": ship, "1": harbor}', "{1: harbor, 0: ship}"]
+)
+def test_yolo_class_names_in_every_spelling(tmp_path: Path, names: str) -> None:
+    native.yolo(tmp_path)
+    native.write(tmp_path / "data.yaml", f"path: ../elsewhere\ntrain: images/train\nnc: 2\nnames: {names}\n")
+    good = next(s for s in SOURCES["yolo"].read(tmp_path) if "good" in s.id)
+    assert [i.class_name for i in good.instances] == ["ship", "harbor", "ship"]
+
+
+def test_yolo_class_names_that_are_no_numbers(tmp_path: Path) -> None:
+    native.yolo(tmp_path)
+    native.write(tmp_path / "data.yaml", "names: {ship: 0}\n")
+    with pytest.raises(SourceError, match=r"data\.yaml, names: names is \{'ship': 0\}"):
+        list(SOURCES["yolo"].read(tmp_path))
 
 
 def test_yolo_yaml_that_is_none(tmp_path: Path) -> None:
@@ -372,6 +444,18 @@ def test_coco_boxes_for_another_version_of_the_image_are_refused(tmp_path: Path)
     coco_file(tmp_path, {"images": [{"id": 1, "file_name": "1.png", "width": 400, "height": 200}]})
     with pytest.raises(SourceError, match="is 200x100; the boxes belong to another version"):
         one("coco", tmp_path)
+
+
+def test_coco_images_that_nobody_annotated_are_not_taken_for_empty(tmp_path: Path) -> None:
+    """Published test sets list images and categories alone: with `complete` each of them would answer "no"."""
+    image = {"id": 1, "file_name": "1.png"}
+    native.image(tmp_path / "1.png")
+    content = {"images": [image], "categories": [{"id": 1, "name": "ship"}]}
+    path = native.write(tmp_path / "image_info_test.json", json.dumps(content))
+    with pytest.raises(SourceError, match="has no list 'annotations'"):
+        one("coco", tmp_path, complete=frozenset({"*"}))
+    native.write(path, json.dumps(content | {"annotations": []}))
+    assert one("coco", tmp_path, complete=frozenset({"*"})).complete == {"ship"}
 
 
 def test_coco_file_names_stay_below_the_root(tmp_path: Path) -> None:

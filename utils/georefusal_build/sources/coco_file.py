@@ -75,6 +75,8 @@ class CocoFile:
                 report.add("image", SourceError(path, str(error), f"images[{i}]"))
         coco.images.sort(key=lambda image: image.file_name)
         coco._load_objects(report)
+        if not coco.objects and not _lists_annotations(path):
+            raise SourceError(path, "has no list 'annotations': nobody looked for objects in its images")
         return coco
 
     def _load_objects(self, report: ReadReport) -> None:
@@ -128,6 +130,11 @@ def _is_coco(path: Path) -> bool:
             return any(True for _ in ijson.items(handle, "images.item"))
     except ijson.JSONError:
         return True  # read on, and tell where it breaks
+
+
+def _lists_annotations(path: Path) -> bool:
+    with path.open("rb") as handle:
+        return any(prefix == "annotations" and event == "start_array" for prefix, event, _ in ijson.parse(handle))
 
 
 def _image(entry: object) -> CocoImage:

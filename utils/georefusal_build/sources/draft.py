@@ -14,7 +14,12 @@ _ROUNDING = 0.02
 
 
 def box_points(x0: float, y0: float, x1: float, y1: float) -> Points:
-    """The corners of an axis-aligned box, clockwise from the upper left."""
+    """The corners of an axis-aligned box, clockwise from the upper left.
+
+    Raises: ValueError for a box without area, or one that ends before it begins: nobody can say what it was to hold.
+    """
+    if not (x0 < x1 and y0 < y1):
+        raise ValueError(f"the box from ({x0:g}, {y0:g}) to ({x1:g}, {y1:g}) encloses no area")
     return (x0, y0), (x1, y0), (x1, y1), (x0, y1)
 
 

@@ -105,7 +105,9 @@ def image_size(path: Path) -> tuple[int, int]:
             whole = _END_MARKS[kind] in handle.read() if kind in _END_MARKS else _data_end(image) <= length
     except FileNotFoundError as error:
         raise SourceError(path, "image file is missing") from error
-    except (UnidentifiedImageError, OSError, ValueError, SyntaxError) as error:
+    except UnidentifiedImageError as error:
+        raise SourceError(path, "is not a readable image (of no known format)") from error
+    except (OSError, ValueError, SyntaxError) as error:
         raise SourceError(path, f"is not a readable image ({_brief(error)})") from error
     if mode not in _EIGHT_BIT_MODES:
         raise SourceError(path, f"has pixels of mode '{mode}'; convert it to 8 bits per band first")

@@ -9,6 +9,8 @@ from georefusal_build.sources.base import ReadOptions, ReadReport, Source, Sourc
 from georefusal_build.sources.draft import SceneDraft, box_points, number
 from georefusal_build.sources.files import ImageIndex, find_files, image_size, read_xml
 
+_NOT = frozenset({"false", "f", "no", "n", "none", "unspecified"})
+
 Outline = Callable[[Element, int], tuple[Sequence[Sequence[float]], bool]]
 """Reads an object element, given the number of the first pixel: (corners, oriented)."""
 
@@ -48,6 +50,7 @@ def read_annotation(
     except SourceError:
         image = images.find(named, path, "filename") if named else images.find(path.stem, path)
     draft = SceneDraft(path, image, image_size(image), report)
+    _check_size(tree, draft)
     objects = tree.findall("object")
     origin = first_pixel if first_pixel is not None else _first_pixel(objects)
     for i, element in enumerate(objects, start=1):
@@ -87,13 +90,31 @@ def field(element: Element, name: str) -> float:
 
 
 def flag(element: Element, name: str) -> bool:
-    """True when a sub-element holds anything but 0."""
-    return (element.findtext(name) or "0").strip().lower() not in ("0", "", "false", "unspecified")
+    """True when a sub-element holds anything but 0 or a word for it."""
+    text = (element.findtext(name) or "").strip().lower()
+    return text.strip("0.") != "" and text not in _NOT
+
+
+def _check_size(tree: Element, draft: SceneDraft) -> None:
+    """See that boxes and image are of one size; 0 or nothing says that the writer did not know it."""
+    try:
+        size = tuple(round(field(tree, f"size/{side}")) for side in ("width", "height"))
+    except ValueError:
+        return
+    if all(size) and size != (draft.width, draft.height):
+        told = f"says {size[0]}x{size[1]}, but {draft.image.name} is {draft.width}x{draft.height}"
+        raise SourceError(draft.annotation, f"{told}; the boxes belong to another version of the image", "size")
 
 
 def _first_pixel(objects: Sequence[Element]) -> int:
-    texts = (element.findtext(f"bndbox/{name}") for element in objects for name in ("xmin", "ymin"))
-    return 0 if any(text is not None and text.strip() in ("0", "0.0") for text in texts) else 1
+    for element in objects:
+        for name in ("xmin", "ymin"):
+            try:
+                if field(element, f"bndbox/{name}") < 1:
+                    return 0
+            except ValueError:
+                continue  # reported when its turn comes
+    return 1
 
 
 def _class_names(root: Path) -> frozenset[str]:

@@ -72,7 +72,7 @@ def _scene(
         elif int(kind) not in XVIEW:
             draft.lose(place, f"type_id is {int(kind)}, which xView does not define")
         else:
-            draft.add(XVIEW[int(kind)], box_points(*box), place, oriented=False)
+            _add(draft, XVIEW[int(kind)], box, place)
     return draft.scene(
         images.id(image),
         "xview",
@@ -81,6 +81,13 @@ def _scene(
         gsd_m=options.gsd_m or _GSD_M,
         licence=SOURCE.licence,
     )
+
+
+def _add(draft: SceneDraft, name: str, box: list[float], place: str) -> None:
+    try:
+        draft.add(name, box_points(*box), place, oriented=False)
+    except ValueError as error:
+        draft.lose(place, str(error), name)
 
 
 SOURCE = Source(

@@ -54,9 +54,13 @@ def read_labels(draft: SceneDraft, names: Sequence[str]) -> None:
             continue
         try:
             class_name = _class_name(fields[0], names)
-            points = _outline(fields[1:])
         except ValueError as error:
             draft.lose(f"line {row}", str(error))
+            continue
+        try:
+            points = _outline(fields[1:])
+        except ValueError as error:
+            draft.lose(f"line {row}", str(error), class_name)
             continue
         scaled = [(x * draft.width, y * draft.height) for x, y in points]
         draft.add(class_name, scaled, f"line {row}", oriented=len(fields) != 5)
@@ -87,12 +91,20 @@ def class_names(root: Path) -> tuple[str, ...]:
         found = content.get("names") if isinstance(content, dict) else None
         if isinstance(found, list):
             return tuple(str(name) for name in found)
-        if isinstance(found, dict) and all(isinstance(key, int) for key in found):
-            return tuple(str(found.get(i, "")) for i in range(max(found, default=-1) + 1))
+        if isinstance(found, dict):
+            return _numbered(found, path)
     for path in find_files(root, frozenset({".txt", ".names"})):
         if path.name.lower() in ("classes.txt", "obj.names"):
             return tuple(line.strip() for line in read_text(path).splitlines() if line.strip())
     raise SourceError(root, "names no classes; add a data.yaml with `names`, or a classes.txt with one name per line")
+
+
+def _numbered(names: dict[Any, Any], path: Path) -> tuple[str, ...]:
+    try:
+        by_number = {int(key): str(name) for key, name in names.items()}
+    except (TypeError, ValueError):
+        raise SourceError(path, f"names is {names!r}, expected a list, or names by class number", "names") from None
+    return tuple(by_number.get(i, "") for i in range(max(by_number, default=-1) + 1))
 
 
 def _class_name(text: str, names: Sequence[str]) -> str:
