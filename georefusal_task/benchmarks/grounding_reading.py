@@ -15,15 +15,18 @@ from georefusal_task.core.reply import failed_request
 from georefusal_task.core.reply_thought import cut_thought
 
 _STATEMENT = re.compile(
-    r"\banswer[\"'`*_]{0,4}[ \t]{0,3}(?::|=|\bis\b:?)\s{0,3}((?:(?!\banswer\b)[^\n])*)"
-    r"|\\boxed[ \t]{0,3}\{([^{}\n]*)\}|<answer>([^<]*)",
-    re.IGNORECASE,
+    r"(?<![a-z0-9])answer[\"'`*_]{0,4}(?:[ \t]to[ \t](?:the|this|your)[ \t]question)?[ \t]{0,3}(?::|=|\bis\b:?)\s{0,3}"
+    r"((?:(?!\banswer\b)[^\n])*)"
+    r"|\\boxed[ \t]{0,3}\{([^{}\n]*)\}|<answer>([^<]*)"
+    r"|^[ \t]{0,3}(?:#{1,6}[ \t]{0,3}|\*\*)(?:final[ \t])?answer(?:\*\*)?[ \t]{0,3}\n{1,3}([^\n]+)",
+    re.IGNORECASE | re.MULTILINE,
 )
 _COUNT_KEY = re.compile(r"[\"'](?:count|total)[\"'][ \t]{0,3}:\s{0,3}([^\n]*)", re.IGNORECASE)
 """The answer of an object that has no key of that name."""
 _BOX_PART = re.compile(
     r"(?:^\W{0,8}|(?<=[\w.,;*])[ \t]{1,3})"
-    r"(?:(?:bounding|grounding)[ \t_-]?)?(?:box(?:es)?|bbox(?:es)?|bbox_2d|regions?)\W{0,4}(?::|=)|[\[{(<]",
+    r"(?:(?:and[ \t])?(?:the|my|its)[ \t])?(?:(?:bounding|grounding)[ \t_-]?)?"
+    r"(?:box(?:es)?|bbox(?:es)?|bbox_2d|regions?)\W{0,4}(?::|=|\b(?:is|are)\b)|[\[{(<]",
     re.IGNORECASE | re.MULTILINE,
 )
 """Where boxes begin: a line that announces them, or a bracket or tag of any notation."""
@@ -39,7 +42,13 @@ _ASIDE = re.compile(
 """A bracket that says a number once more or doubts it, and so belongs to the answer: five (5), 5 (or 6)."""
 _LATEX = re.compile(r"\\(?:text(?:bf|it|rm)?|math(?:bf|rm|it))[ \t]{0,3}\{([^{}\n]{0,200})\}")
 _NUMBER = r"[-+]?\d{1,9}(?:\.\d{1,17})?%?"
-_COORDINATES = re.compile(rf"(?<![\d.])(?:{_NUMBER}[ \t]{{0,3}}[,;][ \t]{{0,3}}){{3,}}{_NUMBER}")
+_COORDINATES = re.compile(rf"(?<![\d.])(?:{_NUMBER}(?:[ \t]{{0,3}}[,;][ \t]{{0,3}}|[ \t]{{1,3}})){{3,}}{_NUMBER}")
+_ITEM = re.compile(
+    r"(?:^|\0[ \t.,;]{0,3})[ \t>*|#-]{0,8}(?:[0-9]{1,3}(?=\**[ \t]{0,3}[.):|][^0-9])"
+    r"|(?!(?:answer|total|count)\b)[a-z]{2,20}[ \t]#?[0-9]{1,3}(?=\b[^\n\0]{0,60}\0))",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""The number of an item in a list, where NUL stands for a box that was taken out."""
 _JSON_END = re.compile(r"[\"'][ \t]{0,9}[,}]|,[ \t]{0,9}[\"']|[}\]]")
 _TRUTH = {"true": "yes", "false": "no"}
 
@@ -101,7 +110,7 @@ def _before_boxes(text: str) -> str:
 
 
 def _without_boxes(text: str) -> str:
-    """Return the text without what stands in brackets and tags, lists of coordinates, and a part announced as boxes."""
+    """Return the text without brackets, tags, lists of coordinates, numbers of items, and a part announced as boxes."""
     if _ALONE.fullmatch(text):
         return text
     kept, depth, at = [], 0, 0
@@ -115,6 +124,17 @@ def _without_boxes(text: str) -> str:
         at = mark.end()
     if not depth:
         kept.append(text[at:])
-    outside = " ".join(kept)
+    outside = "\0".join(kept)
     announced = _BOX_PART.search(outside)
-    return _COORDINATES.sub(" ", outside[: announced.start()] if announced else outside)
+    return _without_items(_COORDINATES.sub("\0", outside[: announced.start()] if announced else outside))
+
+
+def _without_items(text: str) -> str:
+    """Return the text without the numbers of its list, if they run from 1 on: "1. ship, 2. ship", "Ship 1: ...".
+
+    NUL, where a box was, becomes the end of a line.
+    """
+    items = _ITEM.findall(text)
+    if [int("".join(filter(str.isdecimal, item))) for item in items] == [*range(1, len(items) + 1)]:
+        text = _ITEM.sub("\n", text)
+    return text.replace("\0", "\n")

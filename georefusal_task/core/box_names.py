@@ -23,7 +23,7 @@ TOKEN = re.compile(
 UNITS = frozenset(("px", "pixel", "pixels", "deg", "degree", "degrees"))
 LIGHT_WORDS = frozenset(("to", "and", "the", "at", "is", "until", "corner", "corners", "coordinates", "right", "max"))
 """What may stand between the two corners of a box."""
-SECOND_CORNER = re.compile(r"(?:bottom|lower)(?:[-_]?right)?|right[-_]?bottom|[xy]2|br|rb")
+SECOND_CORNER = re.compile(r"(?:bottom|lower)(?:[-_]?right)?|right[-_]?bottom|[xy]2|br|rb|end|p2|point2")
 """Introduces the second corner, even on a line of its own."""
 
 BOX_NAME = re.compile(r"box|bbox|region|poly|coord|quad|rect|obb|\bdet\b|segm|ground|location")
@@ -58,6 +58,8 @@ ROLES = {
     }.items()
     for name in names.split()
 }
+PAIRS = {"center": ("cx", "cy"), "centre": ("cx", "cy"), "size": ("w", "h"), "dimensions": ("w", "h")}
+"""Names of two coordinates at once."""
 STRONG = re.compile(r"[xy][0-4]|[xy](?:min|max)|(?:min|max)[xy]")
 """Names that say nothing but a coordinate, so that they need no colon and must come in fours."""
 KEYED: Final[tuple[tuple[tuple[str, ...], Kind], ...]] = (

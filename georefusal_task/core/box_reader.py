@@ -1,6 +1,7 @@
 """Reads the boxes of a reply: text in, polygons in pixels of the original image out, for every string there is."""
 
 import html
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,7 +16,15 @@ __all__ = ["BoxFlag", "BoxReply", "read_boxes"]
 _LOOKALIKES = str.maketrans(
     {chr(0xFF01 + i): chr(0x21 + i) for i in range(94)}
     | {"−": "-", "【": "[", "】": "]", "、": ",", "。": ".", "\0": " "}
+    | dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff"))  # characters without width
 )
+_PLACE_TOKEN = re.compile(r"<(?:loc|bin)_?(?=[0-9])")
+_QUOTED = re.compile(r"([\"'])([-+]?[0-9][-+0-9.,\s]{5,200}[0-9])\1")
+"""Numbers of one box in one string, which end where the string does."""
+_SPACED = re.compile(r"(?<![\w.])((?:-?[0-9][0-9.]{0,20}[ \t]{1,3}){3}-?[0-9][0-9.]{0,20}),(?=[ \t]{1,3}-?[0-9])")
+"""Four numbers with spaces between them; the comma behind them parts them from the next box."""
+_POINTS = re.compile(r"<points?\s[^<>]{0,4000}>")
+"""Points are no boxes, though two of them look like corners."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +53,11 @@ def read_boxes(text: str, frame: Frame, width: int, height: int) -> BoxReply:
         text = html.unescape(text)
     if not text.isascii():
         text = text.translate(_LOOKALIKES)
-    scan = Scan(text.replace("\\n", "\n").replace("<loc_", "<"), frame.five)
+    text = _QUOTED.sub(r"[\2]", _PLACE_TOKEN.sub("<", text.replace("\\n", "\n")))
+    text, pointed = _POINTS.subn(" ", _SPACED.sub(r"\1;", text))
+    scan = Scan(text, frame.five)
     flags = Counter(scan.flags)
+    flags[BoxFlag.MALFORMED] += pointed
     flags[BoxFlag.TRUNCATED] += in_thought
     regions: list[Points] = []
     seen: set[Points] = set()

@@ -15,6 +15,7 @@ from georefusal_task.core.box_names import (
     KEYED,
     LIGHT_WORDS,
     NO_BOX_NAME,
+    PAIRS,
     ROLES,
     SECOND_CORNER,
     STRONG,
@@ -199,10 +200,12 @@ class Scan:
         if not (level.numbers or level.keyed or level.points or level.left or level.holds):
             return
         outer = self._levels[-1]
+        point = level.whole and level.mark in ("(", "[")
+        if level.mark == "{" and level.keyed.keys() == {"x", "y"} and not level.holds:
+            level.numbers, level.keyed, point = [level.keyed["x"], level.keyed["y"]], {}, True
         self._end_keyed(level)
-        numbers = level.numbers
-        if len(numbers) == 2 and level.whole and level.mark in ("(", "["):
-            level.numbers = []
+        if len(level.numbers) == 2 and point:
+            numbers, level.numbers = level.numbers, []
             self._point(outer, level, numbers)
         self._end_run(level)
         self._end_points(level)
@@ -218,6 +221,9 @@ class Scan:
         if outer.gap and outer.points:
             self._end_points(outer)
         outer.gap = ""
+        if level.of in PAIRS and outer.mark == "{":
+            outer.keyed |= zip(PAIRS[level.of], numbers, strict=True)
+            return
         if NO_BOX_NAME.match(level.of):
             if level.of.startswith("point"):
                 self.flags[BoxFlag.MALFORMED] += 1
