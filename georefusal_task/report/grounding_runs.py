@@ -115,7 +115,9 @@ def load_grounding_runs(
         DataError: something in the files is not what it should be.
     """
     logs = [log for path in paths for log in _chosen(path, task)]
-    runs = [_scored(log, GROUNDING_TASKS[task or log.task or ""], data, frame) for log in logs]
+    asked = [GROUNDING_TASKS[task or log.task or ""] for log in logs]
+    sets = {spec.mini: load_set(spec, data) for spec in {spec.mini: spec for spec in asked}.values()}
+    runs = [_scored(log, spec, sets[spec.mini], frame) for log, spec in zip(logs, asked, strict=True)]
     several = len({run.task.name for run in runs}) > 1
     names = told_apart(f"{run.name}, {run.task.name}" if several else run.name for run in runs)
     return [replace(run, name=name) for run, name in zip(runs, names, strict=True)]
@@ -130,8 +132,7 @@ def _chosen(path: Path, task: str | None) -> list[Log]:
     return chosen
 
 
-def _scored(log: Log, task: GroundingTask, data: Path | None, named: str | None) -> GroundingRun:
-    questions = load_set(task, data)
+def _scored(log: Log, task: GroundingTask, questions: GroundingSet, named: str | None) -> GroundingRun:
     asked = {request.id: request for request in requests(task, questions)}
     replies = log.read(asked)
     frame = frame_of(replies, named or log.meta.frame)
