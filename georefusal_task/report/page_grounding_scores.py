@@ -66,7 +66,7 @@ _NOTES = (
     "E: all questions but those of existence whose answer is no. All figures but accuracy are over E.",
     "ES: evidence support. JS: joint score, right and borne out; it is ES correct times accuracy on E.",
     f"ES tight: support from regions of at most {TIGHT} times the area of the boxes that they cover.",
-    "Intervals are clustered by image; the two references are constants of these questions and have none.",
+    "Intervals are clustered by image; the two references are constants of the whole set and have none.",
 )
 
 
@@ -91,8 +91,8 @@ def headline(runs: Runs) -> Section:
         dots(groups, legend),
         conclude="How far a model is from both ways of gaming: support that is worth something comes with accuracy, "
         "with a small covered area, and with an ES tight near ES overall.",
-        beware="Whether two models differ, and how hard the questions are. The two references are constants of these "
-        "questions and need no model." + left_out,
+        beware="Whether two models differ, and how hard the questions are. The two references are constants of the "
+        "set and need no model." + left_out,
         data=_figures_table(runs, constants),
         is_open=True,
     )
@@ -110,9 +110,10 @@ def headline(runs: Runs) -> Section:
 
 
 def _in_words(run: GroundingRun) -> str:
-    all_there = (
-        f"all {run.n} questions" if run.n == run.n_total else f"{run.n} of {run.n_total} questions, a partial run"
-    )
+    if not run.n:
+        return f"{run.name}: nothing was scored (0 of {run.n_total} questions)."
+    whole = run.n == run.n_total
+    all_there = f"all {run.n} questions" if whole else f"{run.n} of {run.n_total} questions (a partial run)"
     scored = of(run, "ES_overall").n
     answers = f"{run.name}: {_rate(run, 'accuracy')} of the answers over {all_there} are right."
     if not scored:
@@ -150,7 +151,8 @@ def warnings(runs: Runs) -> list[str]:
         found += [text if text in run.questions.warnings else f"{run.name}: {text}" for text in run.warnings]
     images = len({row.image_id for row in runs[0].rows})
     if 0 < images < SIGN_FLIP_BELOW:
-        found.append(f"The questions show {images} places only: intervals over so few are too short.")
+        places = f"{images} place{'s' if images > 1 else ''}"
+        found.append(f"The questions are about {places} only: intervals over so few are too short.")
     return list(dict.fromkeys([*found, *_differences(runs)]))
 
 

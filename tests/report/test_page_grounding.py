@@ -147,6 +147,18 @@ def test_half_a_pair_is_counted_and_said(questions: Path, tmp_path: Path) -> Non
     assert card["outcome"] == 0
 
 
+def test_nothing_scored_and_one_question_are_said_in_words(questions: Path, tmp_path: Path) -> None:
+    file = tmp_path / "half.jsonl"
+    file.write_text('{"id": "q-0000.answer", "text": "yes", "frame": "unit"}\n')
+    runs = load_grounding_runs([file], data=questions, task="grsvqa_two_turn")
+    assert "half: nothing was scored (0 of 60 questions)." in render(runs)
+    file.write_text('{"id": "q-0001", "text": "Answer: 1", "frame": "unit"}\n')
+    runs = load_grounding_runs([file], data=questions, task="grsvqa")
+    page = render(runs)
+    assert "over 1 of 60 questions (a partial run)" in page
+    assert "about 1 place only" in page
+
+
 def test_the_gallery_holds_what_was_scored(questions: Path, tmp_path: Path) -> None:
     run = made(tmp_path / "a.jsonl", questions, exact(share=0.6))
     content = json.loads(gallery([run]))
