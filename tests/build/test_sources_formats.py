@@ -299,7 +299,8 @@ def test_yolo_label_beside_its_image_and_class_list_as_text(tmp_path: Path) -> N
     [
         ("0 0.5 0.5 0.2", "has 3 values"),
         ("0 0.5 0.5 0.2 0.2 0.93", "has 5 values"),  # a prediction with its score
-        ("0 100 50 20 20", "must be shares"),
+        ("0 100 50 20 20", "holds 100, but coordinates must be shares"),
+        ("0 0.5 0.6 -0.2 0.1", "holds -0.2, but coordinates must be shares"),
         ("two 0.5 0.5 0.2 0.2", "class number is 'two'"),
         ("2 0.5 0.5 0.2 0.2", "but 2 classes are named"),
         ("-1 0.5 0.5 0.2 0.2", "but 2 classes are named"),

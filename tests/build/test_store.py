@@ -259,6 +259,25 @@ def test_a_full_disk_stops_it_cleanly_and_a_later_run_finishes(tmp_path: Path, w
     assert finish(out, work=work) == tree(tmp_path / "other")
 
 
+def test_a_disk_that_is_full_when_the_set_is_written_is_named_too(tmp_path: Path) -> None:
+    """A table is larger than any shard: what made every job may still not end."""
+    finish(tmp_path / "other")
+    out, report = tmp_path / "set", tmp_path / "report"
+    run(out)
+
+    def with_little_room() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (3_000, 3_000))
+        try:
+            assemble(jobs(), out, identity=IDENTITY, salt="a toy salt")
+        except DataError as error:
+            report.write_text(str(error))
+
+    assert status_of(with_little_room) == 0
+    told = report.read_text()
+    assert re.match(r"no room left to write \(.*File too large.*\); all 30 jobs are stored in .*set\.part\. Make", told)
+    assert finish(out) == tree(tmp_path / "other")
+
+
 @pytest.mark.parametrize("workers", [1, 2])
 def test_an_error_names_its_job_and_keeps_what_was_made(tmp_path: Path, workers: int) -> None:
     out = tmp_path / "set"

@@ -11,7 +11,7 @@ from typing import Any
 from georefusal_build.ids import ID_DIGITS, item_id, row_key
 from georefusal_build.layout import TABLES, json_line, write_sums, write_text
 from georefusal_build.made import Row
-from georefusal_build.store import Keyed, Work, is_finished, missing, open_work
+from georefusal_build.store import FULL, Keyed, Work, is_finished, missing, open_work
 from georefusal_task.core.errors import DataError
 
 LONGER = ID_DIGITS + 2
@@ -42,7 +42,7 @@ def assemble(
 
     Raises:
         ConfigError: `out` is taken.
-        DataError: jobs are not stored yet, none gave an item, or two items have one key.
+        DataError: jobs are not stored yet, none gave an item, two items have one key, or the disk is full.
     """
     if is_finished(out, identity):
         return read_summary(out)
@@ -58,11 +58,19 @@ def assemble(
         summary = summarise(kept, rejects)
         folder = work.root / "set"
         shutil.rmtree(folder, ignore_errors=True)
-        _write(work, folder, kept, salt)
-        write_text(folder / "rejects.jsonl", "".join(map(json_line, map(_reject, rejects))))
-        write_text(folder / "summary.json", json.dumps(summary, indent=1) + "\n")
-        write_text(folder / "build.json", json.dumps(dict(identity), indent=1) + "\n")
-        write_sums(folder)
+        try:
+            _write(work, folder, kept, salt)
+            write_text(folder / "rejects.jsonl", "".join(map(json_line, map(_reject, rejects))))
+            write_text(folder / "summary.json", json.dumps(summary, indent=1) + "\n")
+            write_text(folder / "build.json", json.dumps(dict(identity), indent=1) + "\n")
+            write_sums(folder)
+        except OSError as error:
+            if error.errno not in FULL:
+                raise
+            raise DataError(
+                f"no room left to write ({error}); all {len(jobs)} jobs are stored in {work.root}. Make room there and "
+                "run the same command again: only the set itself is left to write"
+            ) from error
         folder.replace(out)
         shutil.rmtree(work.root)
     return summary

@@ -1,15 +1,11 @@
 """Running a plan: every job made once, over any number of processes, however often it is stopped and started again."""
 
-import errno
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from georefusal_build.pool import FailedError, run_all
-from georefusal_build.store import Job, Make, MakeShard, Work, is_finished, missing, open_work, shards
+from georefusal_build.store import FULL, Job, Make, MakeShard, Work, is_finished, missing, open_work, shards
 from georefusal_task.core.errors import DataError
-
-FULL = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
-"""What a disk or a quota that is full says."""
 
 Progress = Callable[[int], None]
 """Hears how many more jobs are done."""

@@ -6,6 +6,7 @@ image, or a reject. Its images are written first, so a shard that exists is comp
 besides is made again.
 """
 
+import errno
 import fcntl
 import hashlib
 import io
@@ -28,6 +29,9 @@ from georefusal_task.core.errors import ConfigError, DataError
 
 VERSION = 1
 """Of what a shard holds; raise it when that changes, so that no run goes on with shards of another kind."""
+
+FULL = frozenset({errno.ENOSPC, errno.EFBIG, errno.EDQUOT})
+"""What a disk or a quota that is full says."""
 
 
 class Keyed(Protocol):

@@ -118,8 +118,9 @@ def _outline(fields: Sequence[str]) -> Sequence[tuple[float, float]]:
     values = [number(text, f"value {i + 1}") for i, text in enumerate(fields)]
     if len(values) != 4 and (len(values) < 6 or len(values) % 2):
         raise ValueError(f"has {len(values)} values after the class, expected 4 or an even number from 6 on")
-    if not all(-_OVERSHOOT <= value <= 1 + _OVERSHOOT for value in values):
-        raise ValueError(f"holds {max(values, key=abs):g}, but coordinates must be shares of the image size in [0, 1]")
+    outermost = max(values, key=lambda value: abs(value - 0.5))
+    if not -_OVERSHOOT <= outermost <= 1 + _OVERSHOOT:
+        raise ValueError(f"holds {outermost:g}, but coordinates must be shares of the image size in [0, 1]")
     if len(values) == 4:
         cx, cy, w, h = values
         return box_points(cx - w / 2, cy - h / 2, cx + w / 2, cy + h / 2)
