@@ -42,6 +42,8 @@ def table_files(folder: Path, table: str) -> list[Path]:
     found = sorted(file for file in files if file.is_file())
     if not found:
         there = some(sorted(entry.name for entry in folder.iterdir()))
+        if (folder / "questions.jsonl").is_file():
+            there += "; questions with boxes are for the grsvqa tasks (--task grsvqa)"
         raise DataError(
             f"{folder} has no {table}: expected {table}/<set>.jsonl, .json or .parquet; the folder holds {there}"
         )

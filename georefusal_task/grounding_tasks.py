@@ -89,6 +89,6 @@ def declared_frame(models: Iterable[str] = (), named: str | None = None) -> Fram
         return found.pop()
     why = f"{', '.join(map(repr, ids)) or 'no model id'} {'settles none' if not found else 'could mean several'}"
     raise ConfigError(
-        f"the coordinate frame of the model's boxes is not known ({why}); set {VARIABLE}=name[,min_pixels,max_pixels] "
-        f"with one of {', '.join(FRAMES)}"
+        f"the coordinate frame of the model's boxes is not known ({why}); set {VARIABLE}=name[,min_pixels,max_pixels], "
+        f"or --frame of `georefusal score` and `export`, with one of {', '.join(FRAMES)}"
     )

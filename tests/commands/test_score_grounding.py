@@ -57,6 +57,7 @@ def test_boxes_mean_nothing_until_a_frame_is_named(tmp_path: Path, questions: Pa
     silent = call("score", replies(tmp_path / "silent.jsonl", questions), *options)
     assert silent.exit_code == 1
     assert "qwen2_5_vl" in silent.stderr
+    assert "--frame" in silent.stderr
     assert call("score", replies(tmp_path / "frame.jsonl", questions, frame="unit"), *options).exit_code == 0
     assert call("score", replies(tmp_path / "model.jsonl", questions, model="Qwen3-VL-8B"), *options).exit_code == 0
     other = call("score", tmp_path / "frame.jsonl", *options, "--frame", "rel999")
@@ -115,3 +116,9 @@ def test_an_export_shows_an_image_once_and_names_the_frame_in_every_line(tmp_pat
     blind = tmp_path / "blind"
     assert call("export", blind, "--task", "grsvqa_noimage", "--data", questions, "--frame", "unit").exit_code == 0
     assert {json.loads(line)["image"] for line in (blind / "prompts.jsonl").read_text().splitlines()} == {None}
+
+
+def test_a_set_of_questions_without_a_task_is_told_which_task_it_is_for(tmp_path: Path, questions: Path) -> None:
+    done = call("score", replies(tmp_path / "replies.jsonl", questions), "--data", questions)
+    assert done.exit_code == 1
+    assert "--task grsvqa" in done.stderr
