@@ -43,6 +43,12 @@ _ASIDE = re.compile(
 _LATEX = re.compile(r"\\(?:text(?:bf|it|rm)?|math(?:bf|rm|it))[ \t]{0,3}\{([^{}\n]{0,200})\}")
 _NUMBER = r"[-+]?\d{1,9}(?:\.\d{1,17})?%?"
 _COORDINATES = re.compile(rf"(?<![\d.])(?:{_NUMBER}(?:[ \t]{{0,3}}[,;][ \t]{{0,3}}|[ \t]{{1,3}})){{3,}}{_NUMBER}")
+_NO_BOXES = re.compile(
+    r"\b(?:cannot|can['’]t|(?:unable|not able) to)\s"
+    r"(?:provide|draw|give|output|mark|generate|produce|supply|show|return)\s[^.!?\n,;]{0,80}?\b(?:box(?:es)?|coordinates)\b",
+    re.IGNORECASE,
+)
+"""That no boxes can be drawn says nothing about the answer."""
 _ITEM = re.compile(
     r"(?:^|\0[ \t.,;]{0,3})[ \t>*|#-]{0,8}(?:[0-9]{1,3}(?=\**[ \t]{0,3}[.):|][^0-9])"
     r"|(?!(?:answer|total|count)\b)[a-z]{2,20}[ \t]#?[0-9]{1,3}(?=\b[^\n\0]{0,60}\0))",
@@ -124,7 +130,7 @@ def _without_boxes(text: str) -> str:
         at = mark.end()
     if not depth:
         kept.append(text[at:])
-    outside = "\0".join(kept)
+    outside = _NO_BOXES.sub("", "\0".join(kept))
     announced = _BOX_PART.search(outside)
     return _without_items(_COORDINATES.sub("\0", outside[: announced.start()] if announced else outside))
 

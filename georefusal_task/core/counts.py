@@ -27,12 +27,12 @@ _TOTAL = re.compile(
 _ALTOGETHER = re.compile(r"\b(?:in total|altogether)\b", re.IGNORECASE)
 
 _NUMERAL = (
-    r"(?=(?:an?[ ])?(?:[0-9]|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand"
+    r"(?=(?:an?[ ])?(?:[0-9]|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:half (?:a )?)?dozen|hundred|thousand"
     r"|\w{2,5}teen|\w{3,5}ty)\b))"
 )
 _HEDGE = re.compile(
     r"\b(?:approx(?:imate(?:ly)?)?|roughly|nearly|almost|circa|estimated?|estimates?|guess(?:es|ing)?|maybe|perhaps"
-    r"|possibly|not sure|unsure|uncertain|cannot|can't|unable|unclear|unknown|impossible|minus|negative|range|up to"
+    r"|possibly|not (?:sure|certain)|unsure|uncertain|(?:hard|difficult) to|cannot|can't|unable|unclear|unknown|impossible|minus|negative|range|up to"
     r"|upwards of|close to|(?:region|order) of|at (?:least|most)|minimum|maximum"
     r"|(?:more|less|fewer|greater|larger|smaller|other) than|as (?:many|few) as|or (?:so|more|fewer|less|maybe|perhaps)"
     r"|more or less|give or take|per|(?:in|on|at|for|with) each(?! other))\b"

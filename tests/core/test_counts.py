@@ -236,6 +236,7 @@ NOT_PLAIN = [
     *("two and a half", "fifty percent", "two thirds of the ships", "one third", "half a hundred", "a baker's dozen"),
     *("There might be 5", "could be 5", "There are probably 5", "5 ships, probably", "my best guess is 5", "ca. 5"),
     *("close to 5", "5, give or take", "5 minimum", "five plus", "$\\sim 5$", "on the order of 10"),
+    *("about half a dozen", "It's hard to tell, 4", "difficult to count, but 4"),
     *("3 in each harbour", "5 per dock", "5 and another 5"),
     "2 on the left and 2 on the right",
     "1 ship near the pier, 1 ship at sea",
