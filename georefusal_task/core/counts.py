@@ -27,15 +27,15 @@ _TOTAL = re.compile(
 _ALTOGETHER = re.compile(r"\b(?:in total|altogether)\b", re.IGNORECASE)
 
 _NUMERAL = (
-    r"(?=(?:an?[ ])?(?:[0-9]|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:half (?:a )?)?dozen|hundred|thousand"
-    r"|\w{2,5}teen|\w{3,5}ty)\b))"
+    r"(?=(?:an?[ ])?(?:[0-9]|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:half (?:a )?)?dozen"
+    r"|hundred|thousand|\w{2,5}teen|\w{3,5}ty)\b))"
 )
 _HEDGE = re.compile(
     r"\b(?:approx(?:imate(?:ly)?)?|roughly|nearly|almost|circa|estimated?|estimates?|guess(?:es|ing)?|maybe|perhaps"
-    r"|possibly|not (?:sure|certain)|unsure|uncertain|(?:hard|difficult) to|cannot|can't|unable|unclear|unknown|impossible|minus|negative|range|up to"
-    r"|upwards of|close to|(?:region|order) of|at (?:least|most)|minimum|maximum"
+    r"|possibly|not (?:sure|certain)|unsure|uncertain|(?:hard|difficult) to|cannot|can't|unable|unclear|unknown"
+    r"|impossible|minus|negative|range|up to|upwards of|close to|(?:region|order) of|at (?:least|most)|minimum|maximum"
     r"|(?:more|less|fewer|greater|larger|smaller|other) than|as (?:many|few) as|or (?:so|more|fewer|less|maybe|perhaps)"
-    r"|more or less|give or take|per|(?:in|on|at|for|with) each(?! other))\b"
+    r"|more or less|give or take|per(?! the)|(?:in|on|at|for|with) each(?! other))\b"
     r"|\b(?:about|around|over|under|above|below|some|several|few|many|couple of|between|not|isn't|aren't|weren't"
     r"|probably|likely|presumably|(?:might|may|could) be|another|ca?\s?\.)"
     rf"\s{{1,3}}(?:exactly\s|only\s)?{_NUMERAL}"
