@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 from scipy import ndimage
-from support.levers import MASTER, Base, bases, optical, radar
+from support.levers import MASTER, Base, bases, optical, radar, with_boxes
 
 from georefusal_build.apply import apply
 from georefusal_build.levers import FAMILIES
@@ -102,6 +102,23 @@ def test_a_faint_target_cannot_be_buried() -> None:
     found = apply("im_bury_medium", radar(), [(60, 60, 90, 84)], "x", MASTER, modality="sar")
     assert isinstance(found, NotApplicable)
     assert found.reason is Reason.TARGET_TOO_FAINT
+
+
+def test_what_noise_cannot_leave_in_view_is_not_answered() -> None:
+    """Every noise of the ladder was tried for it, in vain."""
+    dull = [(60, 60, 84, 76)]
+    found = apply("im_bury_low", with_boxes(radar(), dull, 42, 6), dull, "x", MASTER, modality="sar")
+    assert isinstance(found, NotApplicable)
+    assert found.reason is Reason.TARGET_TOO_FAINT
+
+
+def test_a_noise_of_its_own_is_only_drawn_where_it_may_be() -> None:
+    """In a set the noise must not tell the label; by itself a lever finds the level that buries a strong target."""
+    strong = bases("speckle_floor", "sar")[LOW]
+    alone = strong.pull("im_bury_medium", "speckle_floor")
+    assert (alone.verdict, alone.params["matched"]) == (Verdict.INFO_MISSING, False)
+    usual = strong.pull("im_bury_medium", "speckle_floor", settings={"usual": 1.0})
+    assert (usual.rejection, usual.params["matched"]) == (Reason.DEAD_ZONE, True)
 
 
 def test_a_cut_moves_and_clips_the_outlines_with_the_frame() -> None:

@@ -129,6 +129,18 @@ def test_every_job_that_gives_nothing_has_one_reason() -> None:
     assert small.results().keys() == jobs_by_key().keys()
 
 
+def test_noise_has_one_strength_for_all_labels_and_no_job_searches_for_another() -> None:
+    config = small.config(levers={"only": ["im_bury"]}, items=None)
+    opened = open_context(config)
+    results = [make(job, opened) for job in make_plan(config, opened).jobs]
+    levels = {one.provenance["params"]["level"] for one in results if isinstance(one, Made)}
+    assert levels
+    assert levels <= {14.0, 15.0, 16.0, 40.0, 60.0, 90.0, 0.10, 0.15, 0.20, 0.06}
+    faint = [one for one in results if isinstance(one, Reject) and one.reason == Reason.TARGET_TOO_FAINT]
+    assert faint
+    assert all(one.detail.endswith("(1 attempts)") for one in faint)
+
+
 def test_pairs_share_their_image_and_differ_in_their_label() -> None:
     """One image, two questions: neither pixels nor anything made from them can tell the label."""
     pairs = 0

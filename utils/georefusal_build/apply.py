@@ -49,7 +49,8 @@ def apply(
     asks: what a crossed question asks for, "colour" or "plain" (im_channel: the targets are instances whatever the
     answer); colour: the colour it names. shadow_px: from an object's foot to the end of its shadow, (x, y), where it is
     known; the parameter "evidence" says whether it was. settings: values that the caller fixes ("step" of gm_decimate,
-    "level" of im_bury, "gain" of gain_clip and crush, "reduced" 0 or 1 of im_channel). levers_applied: levers that have
+    "level" of im_bury, or "usual" 1 for the one that all items of a base share and no other, "gain" of gain_clip and
+    crush, "reduced" 0 or 1 of im_channel). levers_applied: levers that have
     changed `pixels` already; there must be none.
 
     Raises:

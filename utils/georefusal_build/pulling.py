@@ -14,6 +14,7 @@ from georefusal_build.jobs import Job
 from georefusal_build.judging import image_verdict
 from georefusal_build.levers import FAMILIES
 from georefusal_build.levers.asked import Situation
+from georefusal_build.levers.drowning import DROWNINGS
 from georefusal_build.levers.exposure import EXPOSURES
 from georefusal_build.levers.registry import Variant
 from georefusal_build.outcomes import Json, NotApplicable, Outcome, Reason
@@ -95,11 +96,15 @@ def finish_question(job: Job, court: Court, pixels: U8, context: Context, attemp
 def finish_image(job: Job, court: Court, pixels: U8, context: Context, attempt: int) -> Finished | Failed:
     """Return the item of an image lever, or why there is none; of a pair, only where the other half succeeds too."""
     variant = variant_of(job.lever_id, job.variants[attempt % len(job.variants)])
-    results = [_pull(half, variant, court, pixels, context, attempt) for half in halves(job)]
-    failed = next((one for one in results[1:] if isinstance(one, Failed)), None)
-    if failed and isinstance(results[0], Finished):
-        return Failed(failed.reason, f"the other question about this image fails: {failed.detail}")
-    return results[0]
+    own, *others = halves(job)
+    result = _pull(own, variant, court, pixels, context, attempt)
+    if isinstance(result, Failed):
+        return result
+    for half in others:
+        other = _pull(half, variant, court, pixels, context, attempt)
+        if isinstance(other, Failed):
+            return Failed(other.reason, f"the other question about this image fails: {other.detail}")
+    return result
 
 
 def halves(job: Job) -> tuple[Job, ...]:
@@ -193,6 +198,8 @@ def _settings(job: Job, variant: Variant, context: Context, attempt: int) -> dic
     if variant.name in EXPOSURES:
         drawn = Stream(derive_key(context.config.seed, job.tile_id, f"im_saturate|{variant.name}"))
         return {"gain": drawn.shuffled(EXPOSURES[variant.name])[attempt]}
+    if variant.name in DROWNINGS:
+        return {"usual": 1.0}  # a noise of its own would tell the label
     return {} if job.step is None else {"step": job.step}
 
 
@@ -206,8 +213,6 @@ def _label(
 ) -> Finished | Failed:
     if isinstance(outcome, NotApplicable):
         return Failed(outcome.reason, outcome.detail)
-    if outcome.params.get("matched") is False:
-        return Failed(Reason.UNEVEN_BUDGET, "only a noise of its own, which would tell the label, reaches the band")
     verdict = image_verdict(outcome.lever_id, outcome.measurement, tags)
     if isinstance(verdict, Reason):
         return Failed(verdict, _told(outcome.measurement))

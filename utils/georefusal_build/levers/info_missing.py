@@ -170,9 +170,14 @@ def bury(subject: Subject, stream: Stream, intensity: Intensity, variant: str) -
             Reason.WRONG_BASE, "only the contrast of an instance can be buried, and this base has none"
         )
     contrast = Contrast(subject)
+    if intensity is Intensity.LOW and not in_band("im_bury", intensity, contrast.measure(subject.pixels), subject):
+        raise InapplicableError(Reason.TARGET_TOO_FAINT, "no target would do for LOW even without any noise")
     drowning = DROWNINGS[variant](subject, stream)
     render = lru_cache(maxsize=1)(drowning.render)  # the level that is taken is the last one that was rendered
-    levels = [subject.settings["level"]] if "level" in subject.settings else drowning.levels(intensity)
+    if "level" in subject.settings:
+        levels = [subject.settings["level"]]
+    else:
+        levels = [drowning.usual] if subject.settings.get("usual") else drowning.levels(intensity)
     found = first(levels, lambda v: in_band("im_bury", intensity, contrast.measure(render(v)), subject))
     level = levels[-1] if found is None else found
     params: dict[str, Json] = {"level": level, "matched": level == levels[0], **drowning.params}
