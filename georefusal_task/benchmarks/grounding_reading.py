@@ -15,9 +15,9 @@ from georefusal_task.core.reply import failed_request
 from georefusal_task.core.reply_thought import cut_thought
 
 _STATEMENT = re.compile(
-    r"(?<![a-z0-9])answer[\"'`*_]{0,4}(?:[ \t]to[ \t](?:the|this|your)[ \t]question)?[ \t]{0,3}(?::|=|\bis\b:?)\s{0,3}"
-    r"((?:(?!\banswer\b)[^\n])*)"
-    r"|\\boxed[ \t]{0,3}\{([^{}\n]*)\}|<answer>([^<]*)"
+    r"(?<![a-z0-9])answer[\"'`*_]{0,4}(?:[ \t]to[ \t](?:the|this|your)[ \t]question)?[ \t]{0,3}"
+    r"(?::|=|\b(?:is|would be)\b:?)\s{0,3}((?:(?!\banswer\b)[^\n])*)"
+    r"|<answer>([^<]*)"
     r"|^[ \t]{0,3}(?:#{1,6}[ \t]{0,3}|\*\*)(?:final[ \t])?answer(?:\*\*)?[ \t]{0,3}\n{1,3}([^\n]+)",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -43,6 +43,8 @@ _ASIDE = re.compile(
 _LATEX = re.compile(r"\\(?:text(?:bf|it|rm)?|math(?:bf|rm|it))[ \t]{0,3}\{([^{}\n]{0,200})\}")
 _NUMBER = r"[-+]?\d{1,9}(?:\.\d{1,17})?%?"
 _COORDINATES = re.compile(rf"(?<![\d.])(?:{_NUMBER}(?:[ \t]{{0,3}}[,;][ \t]{{0,3}}|[ \t]{{1,3}})){{3,}}{_NUMBER}")
+_BOXED = re.compile(r"\\boxed[ \t]{0,3}\{(?!\s{0,3}\[)([^{}\n]{0,200})\}")
+_FENCE = re.compile(r"```\w{0,20}")
 _NO_BOXES = re.compile(
     r"\b(?:cannot|can['’]t|(?:unable|not able) to)\s"
     r"(?:provide|draw|give|output|mark|generate|produce|supply|show|return)\s[^.!?\n,;]{0,80}?\b(?:box(?:es)?|coordinates)\b",
@@ -87,7 +89,7 @@ def read_answer(text: str, kind: QuestionType) -> Answer:
     'yes'
     >>> read_answer("Answer: 2. The answer is 3.", QuestionType.COUNTING)
     """
-    text = _LATEX.sub(r"\1", cut_thought(text)[0])
+    text = _BOXED.sub(r"\nAnswer: \1\n", _LATEX.sub(r"\1", cut_thought(text)[0]))
     text = _ASIDE.sub(r"\g<of> \g<aside>", text) if kind is QuestionType.COUNTING else text
     said = ["".join(groups) for groups in _STATEMENT.findall(text)]
     if not said and kind is QuestionType.COUNTING:
@@ -130,7 +132,7 @@ def _without_boxes(text: str) -> str:
         at = mark.end()
     if not depth:
         kept.append(text[at:])
-    outside = _NO_BOXES.sub("", "\0".join(kept))
+    outside = _NO_BOXES.sub("", _FENCE.sub("\n", "\0".join(kept)))
     announced = _BOX_PART.search(outside)
     return _without_items(_COORDINATES.sub("\0", outside[: announced.start()] if announced else outside))
 

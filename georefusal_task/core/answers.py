@@ -16,7 +16,7 @@ _LEADING = re.compile(
     r"(?=[^\S\n]*(?:\Z|[^\w\s?]|\n)|\s{1,3}(?:there|it|the|this|that|these|those|they|i)\b)",
     re.IGNORECASE,
 )
-_WORD = re.compile(r"(?<![\w'’-])(yes|no)(?![\w'’-])", re.IGNORECASE)
+_WORD = re.compile(r"(?<![\w-])(?<!\w['’])(yes|no)(?![\w-]|['’]\w)", re.IGNORECASE)
 _HEDGE = re.compile(
     r"\b(?:maybe|perhaps|possibly|not sure|unsure|uncertain|cannot tell|can't tell|unclear)\b", re.IGNORECASE
 )

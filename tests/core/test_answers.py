@@ -8,7 +8,10 @@ from georefusal_task.core.answers import read_yes_no
 @pytest.mark.parametrize(
     ("text", "answer"),
     [
-        *((text, "yes") for text in ("yes", "Yes.", "YES!", '"yes"', "**Yes**", "- yes", "Yes (a ship)", "Yes,yes")),
+        *(
+            (text, "yes")
+            for text in ("yes", "Yes.", "YES!", '"yes"', "'yes'", "**Yes**", "- yes", "Yes (a ship)", "Yes,yes")
+        ),
         *((text, "yes") for text in ("yes, there is a ship", "Yes there is", "Yes\nThe ship lies at the quay.")),
         *(
             (text, "yes")
