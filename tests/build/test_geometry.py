@@ -122,11 +122,8 @@ def truths(c: bool, a: bool, b: bool) -> dict[str, set[bool]]:
     """Return the values that each plain structure can take, written out from its words."""
     return {
         "and_or": {c and (a or b), (c and a) or b},
-        "lack_or": {not c and not a, not c or not a},
-        "lack_and_or": {
-            not (c and (a or b)), not ((c and a) or b), (not c and not a) or not b, not c and (not a or not b),
-            not c and not a and not b,
-        },
+        "lack_pair": {not c and not a, not c or not a},
+        "lack_and_or": {not (c and (a or b)), not ((c and a) or b)},  # "none of them" adds no third truth
         "both": {c and a},
         "either": {c or a},
         "neither": {not c and not a},

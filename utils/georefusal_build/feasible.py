@@ -130,15 +130,20 @@ class ImageJobs:
         return max(t.minor for t in targets) >= fit.minor and covered <= fit.share * tile.width * tile.height
 
     def _region_fits(self, family: Family, base: Candidate) -> bool:
-        """Whether a "no" can be refused: an ordinary instance has room in the region that is hidden, or is coarse."""
+        """Whether a "no" can be refused: an ordinary instance has room in the region that is hidden or coarse.
+
+        A coarse image needs room for two: what would fill the frame is ruled out at any sampling by its surroundings,
+        and readers of a blurred wood still call a question about a ship there too fine.
+        """
         if family.name == "im_channel":
             return base.scope == "whole"
         nominal = nominal_px(self.court, base)
-        if nominal is None or family.name == "gm_decimate":
-            return nominal is not None
+        if nominal is None or (base.scope == "whole" and family.name != "gm_decimate"):
+            return False
         x0, y0, x1, y1 = region(self.court.tile, base.scope)
+        room = 2 if family.name == "gm_decimate" else 1
         sides = sorted((x1 - x0, y1 - y0))
-        return base.scope != "whole" and all(need <= side for need, side in zip(nominal, sides, strict=True))
+        return all(room * need <= side for need, side in zip(nominal, sides, strict=True))
 
     def complete(self, base: Candidate) -> bool:
         """Return whether all instances of the class are known."""

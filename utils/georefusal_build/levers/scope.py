@@ -42,12 +42,14 @@ def _and_or(c: Finding, a: Finding, b: Finding) -> Readings:
     return c & (a | b), (c & a) | b
 
 
-def _lack_or(c: Finding, a: Finding) -> Readings:
-    return ~c & ~a, ~c | ~a
+def _lack_pair(c: Finding, a: Finding) -> Readings:
+    return ~c & ~a, ~(c & a)
 
 
 def _lack_and_or(c: Finding, a: Finding, b: Finding) -> Readings:
-    return ~(c & (a | b)), ~((c & a) | b), (~c & ~a) | ~b, ~c & (~a | ~b), ~c & ~a & ~b
+    """The two bracketings and, where these differ, "none of them": readers for whom they agree see one meaning."""
+    brackets = ~(c & (a | b)), ~((c & a) | b)
+    return *brackets, ~c & ~a & ~b if brackets[0].truth is not brackets[1].truth else brackets[0]
 
 
 def _half_pair(items: Items, frame: Frame) -> Readings:
@@ -64,7 +66,7 @@ def _half_and_or(items: Items, frame: Frame) -> Readings:
 def _lack_half(items: Items, frame: Frame) -> Readings:
     c, a = (_upper(items, frame, letter) for letter in "CA")
     c_at_all = present(items["C"])
-    return ~c & ~a, ~c | ~a, ~c_at_all & ~a, ~c_at_all | ~a
+    return ~c & ~a, ~(c & a), ~c_at_all & ~a, ~(c_at_all & a)
 
 
 def _all_not(items: Items, frame: Frame) -> Readings:
@@ -87,7 +89,7 @@ def _all_not_every(items: Items, frame: Frame) -> Readings:
 
 SHARED: dict[str, Form] = {
     "and_or": _plain("CAB", _and_or),
-    "lack_or": _plain("CA", _lack_or),
+    "lack_pair": _plain("CA", _lack_pair),
     "half_pair": Form("CA", _half_pair, (0, 0)),
     "all_not": Form("C", _all_not, (2,)),
     "share": Form("CA", _share, (0, 2)),
