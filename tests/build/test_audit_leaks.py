@@ -1,16 +1,21 @@
 """A leak of every tier is caught where it is planted, and nowhere else."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
 from support.audit_sets import QUICK, made_up
 
-from georefusal_build.audit.gates import Finding, Outcome
+from georefusal_build.audit import trial
+from georefusal_build.audit.gates import Finding, Gate, Outcome
+from georefusal_build.audit.models import Name, refitted
 from georefusal_build.audit.plan import make_plan
 from georefusal_build.audit.progress import Progress
 from georefusal_build.audit.run import probe_all
+from georefusal_build.audit.shuffles import shuffled
 
 TINY = replace(QUICK, trees=5, rounds=4, refits=10, tree_refits=5, null_trees=5)
 PLANTED = [
@@ -72,13 +77,56 @@ def test_no_figure_depends_on_the_number_of_processes() -> None:
 def test_shuffled_labels_bring_refitted_regression_back_to_chance() -> None:
     """A leak through the folds would let a model learn shuffled labels."""
     subjects = made_up(3, "bytes")
-    probes = [probe for probe in make_plan(subjects).probes if probe.tier == "T1" and probe.target.scope == "pool"]
-    (finding,) = probe_all(probes, subjects, replace(TINY, refits=40), Progress())
-    assert finding.null is not None
-    assert abs(finding.null[0] - 0.5) < 0.03
-    assert finding.null[1] < 0.62
+    (probe,) = (p for p in make_plan(subjects).probes if p.tier == "T1" and p.target.scope == "pool")
+    owners = probe.owners[probe.target.places]
+    orders = shuffled(probe.target, subjects.groups, 40, 1)
+    null = np.array(list(refitted("logistic", probe.data, probe.target, owners, orders, TINY)))
+    assert abs(null.mean() - 0.5) < 0.03
+    assert np.quantile(null, 0.95) < 0.62
+    (finding,) = probe_all([probe], subjects, TINY, Progress())
     assert finding.strongest is not None
     assert finding.strongest.balanced > 0.8
+
+
+def test_work_stops_where_no_gate_can_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Six of seven minutes went into shuffled labels for figures that no gate could fail on."""
+    asked: list[Name] = []
+
+    def counted(name: Name, *_: object) -> Iterator[float]:
+        asked.append(name)
+        yield from (0.5 + 0.02 * (-1) ** number for number in range(10))
+
+    monkeypatch.setattr(trial, "refitted", counted)
+    subjects = made_up(3, "bytes")
+    probes = [p for p in make_plan(subjects).probes if p.gate and p.tier in ("T1", "T3")]
+    findings = probe_all(probes, subjects, TINY, Progress())
+    over = [f for f in findings if f.outcome in (Outcome.LEAK, Outcome.CHANCE)]
+    assert 0 < len(over) < len(findings)
+    assert len(asked) <= 3 * len(over)
+    for finding in findings:
+        known = [score for score in finding.scores if score.p is not None]
+        assert bool(known) == (finding in over)
+        if finding.outcome == Outcome.LEAK:  # the first model that fails the set ends the work on its probe
+            assert known == [finding.strongest]
+
+
+def test_a_figure_far_below_its_limit_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    repeats: list[range] = []
+    plain = trial.votes
+
+    def counted(*args: Any, repeats_: list[range] = repeats, **more: Any) -> Any:
+        repeats_.append(more["repeats"])
+        return plain(*args, **more)
+
+    monkeypatch.setattr(trial, "votes", counted)
+    subjects = made_up(3, "bytes")
+    probes = {p.tier: p for p in make_plan(subjects).probes if p.gate and p.target.name == POOLS[0]}
+    three = replace(TINY, first=1, repeats=3)
+    probe_all([probes["T1"]], subjects, three, Progress())
+    assert repeats == [range(1), range(1, 3)]
+    far = replace(probes["T1"], gate=Gate("none", value=0.5, low=0.5))
+    probe_all([far, replace(probes["T1"], gate=None)], subjects, three, Progress())
+    assert repeats[2:] == [range(1), range(1)]
 
 
 def test_few_items_get_no_gate_and_are_not_passed() -> None:

@@ -1,5 +1,6 @@
 """Sets to audit, made in memory: nothing in them tells the label, but for the one leak that is planted."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +24,22 @@ _CLASSES = ("ship", "bridge", "runway", "stadium")
 _ASKED = ("Is there a {} in this area?", "Does this area hold a {}?", "Can a {} be found here?")
 
 
-def made_up(seed: int, leak: str = "", *, items: int = 60, file: Path = Path(__file__), known: bool = True) -> Subjects:
+def made_up(
+    seed: int,
+    leak: str = "",
+    *,
+    items: int = 60,
+    families: Mapping[str, Verdict] = FAMILIES,
+    file: Path = Path(__file__),
+    known: bool = True,
+) -> Subjects:
     """Return a set of `items` per family: LOW, MEDIUM, HIGH and LOW of each source image, whose figures hang together.
 
     leak: "" or what tells answer from refusal: id, order, bytes, word, bright, gsd, base. known: with provenance.
     """
     random = np.random.default_rng(seed)
     made: list[tuple[Item, Picture, dict[str, Any]]] = []
-    for family, category in FAMILIES.items():
+    for family, category in families.items():
         for number in range(items):
             scene = number // 4
             intensity = (Intensity.LOW, Intensity.MEDIUM, Intensity.HIGH, Intensity.LOW)[number % 4]

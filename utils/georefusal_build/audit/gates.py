@@ -52,7 +52,8 @@ GATES = {
 class Score:
     """One model's result on one probe: balanced accuracy with its 95 % interval, accuracy, and the chance of it.
 
-    p: the chance that any gated score of the audit strays as far from shuffled labels; None where it has no gate.
+    p: the chance that any gated score of the audit strays as far from shuffled labels; None where no limit is crossed,
+    or where a stronger score of the probe fails the set already.
     """
 
     model: str
@@ -67,7 +68,7 @@ class Score:
 class Finding:
     """One probe: what a tier's features tell of one target.
 
-    null: (mean, 95 % point) of logistic regression on shuffled labels, None where it was not refitted.
+    null: (mean, 95 % point) on shuffled labels of the strongest model over the limit, None where none is.
     suspects: single columns that part the classes best, with the area under their curve.
     """
 

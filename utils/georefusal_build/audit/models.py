@@ -33,29 +33,37 @@ Splits = list[Split]
 
 
 def votes(
-    features: Features, target: Target, owners: Ints, settings: Settings, models: tuple[Name, ...] = MODELS
+    features: Features,
+    target: Target,
+    owners: Ints,
+    settings: Settings,
+    models: tuple[Name, ...] = MODELS,
+    repeats: range | None = None,
 ) -> dict[Name, F64]:
-    """Return for each model float64 (n, classes): the share of repeats in which an item was taken for each class.
+    """Return for each model float64 (n, classes): in how many repeats an item was taken for each class.
 
     owners: (n,) what an item must not share between learning and guessing: its source image, or its template.
+    repeats: which ones, each with folds of its own; all of the settings if None.
     """
     from threadpoolctl import threadpool_limits
 
     found = {name: np.zeros((len(target.y), len(target.classes))) for name in models}
     with threadpool_limits(1):  # sums of many threads end in other digits
         data = {name: matrix(name, features, target) for name in models}
-        for repeat in range(settings.repeats):
+        for repeat in range(settings.repeats) if repeats is None else repeats:
             splits = list(folds(owners, repeat))
             for name in models:
                 guessed = guesses(name, data[name], target, target.y, splits, settings)
-                found[name][np.arange(len(guessed)), guessed] += 1 / settings.repeats
+                found[name][np.arange(len(guessed)), guessed] += 1
     return found
 
 
-def refitted(features: Features, target: Target, owners: Ints, orders: Ints, settings: Settings) -> dict[Name, F64]:
-    """Return for each model its balanced accuracies on shuffled labels: what finding nothing looks like.
+def refitted(
+    name: Name, features: Features, target: Target, owners: Ints, orders: Ints, settings: Settings
+) -> Iterator[float]:
+    """Yield the balanced accuracies of a model on shuffled labels: what finding nothing looks like.
 
-    orders: (b, n) shuffles of the target's labels. Models are trained anew on each. Comparing the guesses of one
+    orders: (b, n) shuffles of the target's labels. The model is trained anew on each. Comparing the guesses of one
     training with shuffled labels would be quicker and wrong: of two like items each teaches what is guessed of the
     other, so that they are right or wrong together.
     """
@@ -64,17 +72,11 @@ def refitted(features: Features, target: Target, owners: Ints, orders: Ints, set
     splits, weights = list(folds(owners, 0)), target.weights
     rows = np.arange(len(target.y))
     small = replace(settings, trees=settings.null_trees)
-    counts: dict[Name, int] = {name: settings.refits if name == "logistic" else settings.tree_refits for name in MODELS}
-    found: dict[Name, F64] = {}
     with threadpool_limits(1):
-        for name, count in counts.items():
-            data = matrix(name, features, target)
-            values = np.empty(count)
-            for number, y in enumerate(target.y[orders[:count]]):
-                right = guesses(name, data, target, y, splits, small) == y
-                values[number] = weights[rows, y][right].sum()
-            found[name] = values
-    return found
+        data = matrix(name, features, target)
+        for y in target.y[orders]:
+            right = guesses(name, data, target, y, splits, small) == y
+            yield float(weights[rows, y][right].sum())
 
 
 def folds(owners: Ints, repeat: int) -> Iterator[Split]:

@@ -12,6 +12,7 @@ from georefusal_build.audit.gates import GATES, Finding, Outcome
 from georefusal_build.audit.plan import TIERS
 from georefusal_build.audit.run import Audit
 from georefusal_build.audit.settings import ALPHA, FEWEST_GROUPS, FEWEST_ITEMS, FEWEST_OF_A_CLASS
+from georefusal_build.audit.trial import NEAR
 from georefusal_task.core.stats import SIGN_FLIP_BELOW
 from georefusal_task.report.tables import UNDEFINED, Table
 from georefusal_task.report.texts import markdown
@@ -27,14 +28,17 @@ _METHOD = """\
 - A guess gets one over the number of classes in balanced accuracy. Inside families, figures are standardised in each
   family, and every family weighs as much for answers as for refusals: to know the family is worth nothing.
 - Logistic regression (L2, C = 1), random forest ({trees} trees), histogram gradient boosting ({rounds} rounds of 8
-  leaves); 5 folds by source image, {repeats} times with other folds, seeded. "Accuracy" is of the strongest model,
+  leaves); 5 folds by source image, seeded. A first look takes {first} of the repeats; figures less than {near} below a
+  limit of their gate, or over it, take all {repeats}, each with other folds. "Accuracy" is of the strongest model,
   which is taught with all classes weighing alike; "majority" and "at random" are what guessing gets there.
-- Intervals: 95 %, {draws:,} bootstrap samples of source images. "Shuffled labels, to": what logistic regression,
-  trained anew on {refits:,} shuffles of the labels within source images and between those of one size, stays under
-  in 95 %.
-- p: the chance that any of the {looks} gated scores strays as far from what its model gets on shuffled labels (the
-  two models of trees are trained anew on {tree_refits}; Student's t, Bonferroni). A gate fails a set where a limit is
-  crossed and p is at most {alpha}: of sets without any leak at most about {alpha:.0%} fail, all gates taken together.
+- Intervals: 95 %, {draws:,} bootstrap samples of source images.
+- Where a limit is crossed, the models over it are trained anew on labels shuffled within source images and between
+  those of one size, the strongest first, until one fails the set: logistic regression on up to {refits:,} shuffles,
+  the two models of trees on up to {tree_refits}; fewer where the first ones make a figure look common. "Shuffled
+  labels, to": what the strongest of them stays under in 95 %.
+- p: the chance that any of the {looks} gated scores strays as far from what its model gets on shuffled labels
+  (Student's t, Bonferroni). A gate fails a set where a limit is crossed and p is at most {alpha}: of sets without any
+  leak at most about {alpha:.0%} fail, all gates taken together. No p is worked out where no limit is crossed.
 - A gate needs {items} items, {of_a_class} of each class and {groups} source images.
 """
 _COLUMNS = (
@@ -247,6 +251,8 @@ def _method(audit: Audit) -> str:
     return _METHOD.format(
         trees=s.trees,
         rounds=s.rounds,
+        first=min(s.first, s.repeats),
+        near=f"{NEAR:.2f}".lstrip("0"),
         repeats=s.repeats,
         draws=s.draws,
         refits=s.refits,

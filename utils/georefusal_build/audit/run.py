@@ -9,24 +9,23 @@ from typing import Literal
 import numpy as np
 
 from georefusal_build.audit.blind import blind_runs, blind_targets, said
-from georefusal_build.audit.gates import Finding, Outcome, Score, chance, decide
-from georefusal_build.audit.models import MODELS, Name, refitted, votes
+from georefusal_build.audit.gates import Finding, Outcome, decide
+from georefusal_build.audit.models import MODELS
 from georefusal_build.audit.pictures import pictures
 from georefusal_build.audit.plan import Probe, make_plan
 from georefusal_build.audit.progress import Progress
 from georefusal_build.audit.settings import Settings
-from georefusal_build.audit.shuffles import interval, shuffled
+from georefusal_build.audit.shuffles import shuffled
 from georefusal_build.audit.subjects import Ints, Subjects, positions, provenance_rows
 from georefusal_build.audit.suspects import suspects
-from georefusal_build.audit.targets import F64, Target, one_sided
+from georefusal_build.audit.targets import Target, one_sided
+from georefusal_build.audit.trial import Trial, score, trial
 from georefusal_task.core.errors import DataError
 from georefusal_task.data import load
 from georefusal_task.report.runs import Run
 
 __all__ = ["Audit", "Progress", "audit", "probe_all", "read"]
 
-_Fitted = tuple[dict[Name, F64], dict[Name, F64]]
-"""Of each model: the shares of repeats by class, and balanced accuracies on shuffled labels."""
 Verdict = Literal["leaks", "nothing found", "too few items"]
 NEEDED = ("T0", "T1", "T3")
 """Every set must be large enough for a gate of each of these tiers; the others need provenance, or certain families."""
@@ -129,17 +128,15 @@ def probe_all(
     why = [probe.target.too_few(subjects.groups) or _rigid(probe, subjects.groups, settings) for probe in probes]
     tried = [number for number, reason in enumerate(why) if not reason]
     progress.start("probes", len(tried))
-    held: dict[int, _Fitted] = {}
+    looks = sum(len(MODELS) for number in tried if probes[number].gate)
+    held: dict[int, Trial] = {}
     work = Parallel(n_jobs=settings.jobs, return_as="generator")(
-        delayed(_fit)(probes[number], subjects.groups, settings) for number in tried
+        delayed(trial)(probes[number], subjects.groups, settings, looks) for number in tried
     )
     for number, result in zip(tried, work, strict=True):
         held[number] = result
         progress.step()
-    looks = sum(len(MODELS) for number in tried if probes[number].gate)
-    return tuple(
-        _finding(probe, subjects, settings, why[number], held.get(number), looks) for number, probe in enumerate(probes)
-    )
+    return tuple(_finding(probe, subjects, why[number], held.get(number)) for number, probe in enumerate(probes))
 
 
 def _rigid(probe: Probe, groups: Ints, settings: Settings) -> str:
@@ -149,58 +146,19 @@ def _rigid(probe: Probe, groups: Ints, settings: Settings) -> str:
     return "each source image has one label, and no two have as many items" if same else ""
 
 
-def _fit(probe: Probe, groups: Ints, settings: Settings) -> _Fitted:
-    owners = probe.owners[probe.target.places]
-    found = votes(probe.data, probe.target, owners, settings)
-    if probe.gate is None:
-        return found, {}
-    order = shuffled(probe.target, groups, max(settings.refits, settings.tree_refits), settings.seed)
-    return found, refitted(probe.data, probe.target, owners, order, settings)
-
-
-def _finding(
-    probe: Probe,
-    subjects: Subjects,
-    settings: Settings,
-    why: str,
-    held: _Fitted | None,
-    looks: int,
-) -> Finding:
+def _finding(probe: Probe, subjects: Subjects, why: str, held: Trial | None) -> Finding:
     target = probe.target
     sources = len(np.unique(subjects.groups[target.places]))
     if held is None:
         return Finding(probe.tier, probe.features, target, sources, (), probe.gate, Outcome.TOO_FEW, why)
-    found, nulls = held
-    scores = tuple(_score(model, found[model], target, subjects.groups, settings) for model in MODELS)
-    if nulls:
-        scores = tuple(
-            replace(one, p=chance(one.balanced, nulls[name], looks)) for name, one in zip(MODELS, scores, strict=True)
-        )
-    outcome = decide(probe.gate, scores, target.chance)
-    null = nulls.get("logistic")
-    finding = Finding(
-        probe.tier,
-        probe.features,
-        target,
-        sources,
-        scores,
-        probe.gate,
-        outcome,
-        null=None if null is None else (float(null.mean()), float(np.quantile(null, 0.95))),
-    )
+    outcome = decide(probe.gate, held.scores, target.chance)
+    finding = Finding(probe.tier, probe.features, target, sources, held.scores, probe.gate, outcome, null=held.null)
     if outcome in (Outcome.LEAK, Outcome.CHANCE):
         return replace(finding, suspects=suspects(probe.data, target))
     return finding
 
 
 def _blind(label: str, run: Run, subjects: Subjects, target: Target, settings: Settings) -> Finding:
-    score = _score("run", said(run, subjects, target), target, subjects.groups, settings)
+    found = score("run", said(run, subjects, target), target, subjects.groups, settings)
     sources = len(np.unique(subjects.groups[target.places]))
-    return Finding("T5", label, target, sources, (score,), None, Outcome.REPORTED)
-
-
-def _score(model: str, vote: F64, target: Target, groups: Ints, settings: Settings) -> Score:
-    rows = np.arange(len(target.y))
-    hits, weights = vote[rows, target.y], target.weights[rows, target.y]
-    low, high = interval(hits, weights, target, groups, settings.draws, settings.seed)
-    return Score(model, float((hits * weights).sum()), low, high, float(hits.mean()))
+    return Finding("T5", label, target, sources, (found,), None, Outcome.REPORTED)

@@ -15,11 +15,14 @@ FEWEST_ITEMS, FEWEST_OF_A_CLASS, FEWEST_GROUPS = 40, 12, 5
 class Settings:
     """Sizes of models and of resampling.
 
-    repeats: of the cross-validation, each with other folds. trees: of the random forest. rounds: of boosting.
-    refits: label permutations for which logistic regression is trained anew; tree_refits: the other two models, the
-    forest with null_trees trees. draws: of the bootstrap over source images. jobs: processes; no figure depends on it.
+    first: repeats of the cross-validation, each with other folds, by which every figure is looked at; repeats: of those
+    that come near the limit of a gate. trees: of the random forest. rounds: of boosting.
+    refits: label permutations for which logistic regression is trained anew where it crosses a limit; tree_refits: the
+    other two models, the forest with null_trees trees. draws: of the bootstrap over source images. jobs: processes; no
+    figure depends on it.
     """
 
+    first: int = 1
     repeats: int = 5
     trees: int = 100
     rounds: int = 40
@@ -31,10 +34,13 @@ class Settings:
     seed: int = 20261130
 
     def __post_init__(self) -> None:
-        if min(self.refits, self.tree_refits) < 2 or min(self.repeats, self.trees, self.rounds, self.draws) < 1:
+        if (
+            min(self.refits, self.tree_refits) < 2
+            or min(self.first, self.repeats, self.trees, self.rounds, self.draws) < 1
+        ):
             raise ConfigError(f"{self} is too small: refits need at least 2, all other sizes at least 1")
 
     @classmethod
     def full(cls, jobs: int = 2) -> "Settings":
         """Return the settings of `--full`: 300 trees, 20 repeats, 1,000 refits."""
-        return cls(repeats=20, trees=300, refits=1_000, tree_refits=100, null_trees=50, jobs=jobs)
+        return cls(first=5, repeats=20, trees=300, refits=1_000, tree_refits=100, null_trees=50, jobs=jobs)
