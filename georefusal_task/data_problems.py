@@ -30,7 +30,8 @@ class Problems:
         try:
             yield
         except ValidationError as error:
-            self.add(f"{where}: " + "; ".join(f"{quoted(e['input'])}: {e['msg']}" for e in error.errors()))
+            wrong = [(".".join(map(str, e["loc"])), quoted(e["input"]), e["msg"]) for e in error.errors()]
+            self.add(f"{where}: " + "; ".join(f"{column} {value}: {why}".lstrip() for column, value, why in wrong))
         except MissingColumnError:
             raise
         except ValueError as error:

@@ -121,7 +121,10 @@ def _outline(value: object, which: str, question: Question) -> Points:
             return (x0, y0), (x1, y0), (x1, y1), (x0, y1)
     corners = _corners(value)
     if corners is None:
-        raise ValueError(f"{which} is {quoted(value)}, neither a box [x0, y0, x1, y1] nor corners [[x, y], ...]")
+        raise ValueError(
+            f"{which} is {quoted(value)}, neither a box [x0, y0, x1, y1] with x0 < x1 and y0 < y1 nor "
+            "corners [[x, y], ...]"
+        )
     xs, ys = zip(*corners, strict=True)
     if min(*xs, *ys) < -_TOLERANCE or max(xs) > right or max(ys) > bottom:
         raise ValueError(
