@@ -41,10 +41,10 @@ class Flag(StrEnum):
 
 FLAG_TEXTS: dict[Flag, str] = {
     Flag.UNNATURAL: "Unnatural image",
-    Flag.BOX: "Box-shaped artefact",
-    Flag.WORDING: "Wording",
+    Flag.BOX: "Box-shaped artefact (such as a square cloud; a plainly blocked-out square is none)",
+    Flag.WORDING: "Wording that cannot be understood",
     Flag.CLASS: "Class name unclear",
-    Flag.DUPLICATE: "Duplicate",
+    Flag.DUPLICATE: "Duplicate (the very same image and question as another item)",
     Flag.OTHER: "Other",
 }
 
