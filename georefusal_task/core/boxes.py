@@ -48,7 +48,7 @@ class Regions:
             quads = np.fromiter(chain.from_iterable(points), np.float64, 8 * corners.sum()).reshape(-1, 4, 2)
             low, high = quads.min(axis=1), quads.max(axis=1)
             bounds[corners] = np.concatenate((low, high), axis=1)
-            sides = np.roll(quads, -1, axis=1) - quads
+            sides = quads[:, (1, 2, 3, 0)] - quads
             straight = ((sides != 0).sum(axis=2) <= 1).all(axis=1)
             opposite = (quads[:, 0] != quads[:, 2]).all(axis=1) & (quads[:, 1] != quads[:, 3]).all(axis=1)
             upright[corners] = straight & opposite
