@@ -1,5 +1,6 @@
 """Reading a set from disk, contamination, and what is written down."""
 
+import hashlib
 import json
 import os
 from dataclasses import replace
@@ -10,6 +11,7 @@ import pytest
 from PIL import Image
 from support.audit_sets import QUICK, made_up
 
+from georefusal_build.audit import pictures
 from georefusal_build.audit.blind import blind_runs, blind_targets, said
 from georefusal_build.audit.contamination import contamination, overlap_markdown
 from georefusal_build.audit.gates import Outcome
@@ -125,10 +127,10 @@ def test_excluded_images_are_found_in_any_encoding(tmp_path: Path) -> None:
     )
     (training / "broken.png").write_bytes(b"\x89PNG\r\n\x1a\n")
     found = contamination(subjects, [training], 1)
-    assert [(m.item, Path(m.file).name, m.exact) for m in found.excluded] == sorted(
+    assert [(m.item, Path(m.file).name, m.how) for m in found.excluded] == sorted(
         [
-            (subjects.items[0].case.id, "renamed.png", True),
-            (subjects.items[1].case.id, "again.jpg", False),
+            (subjects.items[0].case.id, "renamed.png", "pixels"),
+            (subjects.items[1].case.id, "again.jpg", "near"),
         ]
     )
     assert found.compared == 3
@@ -136,10 +138,39 @@ def test_excluded_images_are_found_in_any_encoding(tmp_path: Path) -> None:
     assert "renamed.png" in overlap_markdown(found)
 
 
+def test_the_file_that_an_item_was_made_from_is_found(tmp_path: Path) -> None:
+    """A lever or a crop changes pixels and hash; provenance still tells which file it was."""
+    subjects = read(write_set(tmp_path / "set", scenes=3), TINY, Progress())
+    scene = tmp_path / "training" / "scene.png"
+    scene.parent.mkdir()
+    Image.fromarray(np.random.default_rng(8).integers(0, 255, (90, 90, 3)).astype(np.uint8)).save(scene)
+    made = subjects.items[5].case.id
+    digest = hashlib.sha256(scene.read_bytes()).hexdigest()
+    rows = {**subjects.rows, made: {**subjects.rows[made], "base_sha256": digest}}
+    (match,) = contamination(replace(subjects, rows=rows), [tmp_path / "training"], 1).excluded
+    assert (match.item, match.file, match.how) == (made, str(scene), "source")
+    assert not contamination(subjects, [tmp_path / "training"], 1).excluded
+
+
+def test_an_excluded_image_is_opened_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Training folders are large: decoding to see whether an image is sound, and again to look at it, took double."""
+    opened: list[str] = []
+    plain = pictures.open_image
+    monkeypatch.setattr(pictures, "open_image", lambda file: (opened.append(file.name), plain(file))[1])
+    subjects = read(write_set(tmp_path / "set", scenes=3), TINY, Progress())
+    opened.clear()
+    (tmp_path / "training").mkdir()
+    for number in range(3):
+        pixels = np.random.default_rng([number, 77]).integers(0, 255, (40, 40, 3)).astype(np.uint8)
+        Image.fromarray(pixels).save(tmp_path / "training" / f"{number}.png")
+    contamination(subjects, [tmp_path / "training"], 1)
+    assert sorted(opened) == ["0.png", "1.png", "2.png"]
+
+
 def test_a_set_in_our_layout_can_be_excluded(tmp_path: Path) -> None:
     subjects = read(write_set(tmp_path / "set", scenes=3), TINY, Progress())
     found = contamination(subjects, [tmp_path / "set"], 1)
-    assert {match.item for match in found.excluded if match.exact} == {item.case.id for item in subjects.items}
+    assert {one.item for one in found.excluded if one.how == "pixels"} == {item.case.id for item in subjects.items}
 
 
 def test_near_items_with_one_question_are_listed_for_review(tmp_path: Path) -> None:

@@ -1,10 +1,11 @@
 """Images of a set that stand elsewhere too, and items of a set that nearly repeat each other."""
 
 import unicodedata
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from georefusal_build.audit.nearness import NEAR, near_pairs
 from georefusal_build.audit.pictures import Picture, pictures_of
@@ -16,16 +17,21 @@ from georefusal_task.report.texts import markdown
 
 SUFFIXES = (".png", ".jpg", ".jpeg")
 _SHOWN = 50
+How = Literal["source", "pixels", "near"]
 
 
 @dataclass(frozen=True)
 class Match:
-    """An item whose image stands among the excluded ones. bits: in which the hashes differ; exact: equal pixels."""
+    """An item that shows an excluded image.
+
+    how: "source" where it was made from that very file, "pixels" where its image has the same, "near" where `bits` of
+    the perceptual hashes differ.
+    """
 
     item: str
     file: str
-    exact: bool
-    bits: int
+    how: How
+    bits: int = 0
 
 
 @dataclass(frozen=True)
@@ -52,7 +58,7 @@ class Overlap:
     def sentence(self) -> str:
         """The result in a sentence or two."""
         items = len({match.item for match in self.excluded})
-        found = f"{items} items show one of the {self.compared} excluded images." if self.compared else ""
+        found = f"{items} items show, or were made from, excluded images ({self.compared})." if self.compared else ""
         twins = f"{len(self.twins)} pairs of items with one question look alike: review them." if self.twins else ""
         return " ".join(part for part in (found, twins) if part)
 
@@ -64,8 +70,9 @@ class Overlap:
 def contamination(subjects: Subjects, exclude: Sequence[Path], jobs: int, progress: Progress | None = None) -> Overlap:
     """Return which items show an excluded image, and which pairs of items nearly repeat each other.
 
-    exclude: folders of PNG and JPEG files, at any depth, or sets in our layout. Equal pixels are found by digest, in
-    whatever encoding; nearly equal ones by perceptual hash. A crop, a rotation or a heavy lever on a scene is not.
+    exclude: folders of PNG and JPEG files, at any depth, or sets in our layout. The file that an item was made from is
+    found by its digest in provenance (base_sha256), equal pixels by theirs, in whatever encoding; nearly equal ones by
+    perceptual hash. Another copy of a scene that was cropped, turned or changed by a heavy lever is not.
 
     Raises:
         DataError: a place to exclude is not there or holds no image.
@@ -83,8 +90,7 @@ def overlap_markdown(overlap: Overlap) -> str:
     else:
         lines.append("- No images to exclude were given (`--exclude`).")
     lines += [
-        f"  - `{markdown(match.item)}`: {markdown(match.file, 200)}, "
-        f"{'equal pixels' if match.exact else f'{match.bits} of 64 bits differ'}"
+        f"  - `{markdown(match.item)}`: {markdown(match.file, 200)}, {_HOW[match.how].format(match.bits)}"
         for match in overlap.excluded[:_SHOWN]
     ]
     lines += [f"- Not readable, so not compared: {markdown(file, 200)}" for file in overlap.unreadable[:_SHOWN]]
@@ -101,6 +107,9 @@ def overlap_markdown(overlap: Overlap) -> str:
     return "\n".join(lines) + "\n"
 
 
+_HOW = {"source": "it was made from this file", "pixels": "equal pixels", "near": "{} of 64 bits differ"}
+
+
 def _images(place: Path) -> list[Path]:
     if (place / "cases").is_dir():
         return sorted({item.case.image for item in load(place).items})
@@ -112,19 +121,25 @@ def _images(place: Path) -> list[Path]:
     return files
 
 
-def _matches(subjects: Subjects, seen: dict[str, Picture]) -> tuple[Match, ...]:
-    names, others = list(seen), list(seen.values())
-    by_digest: dict[str, list[int]] = {}
-    for place, other in enumerate(others):
-        by_digest.setdefault(other.digest, []).append(place)
+def _matches(subjects: Subjects, seen: Mapping[str, tuple[str, Picture]]) -> tuple[Match, ...]:
+    """Return the matches by item and file, the surest of each."""
+    names = list(seen)
+    by_file, by_pixels = defaultdict(list), defaultdict(list)
+    for name, (sha256, other) in seen.items():
+        by_file[sha256].append(name)
+        by_pixels[other.digest].append(name)
     found: dict[tuple[str, str], Match] = {}
-    pairs = near_pairs([one.phash for one in subjects.pictures], [other.phash for other in others])
-    for ours, theirs, bits in pairs.tolist():
+    hashes = [other.phash for _, other in seen.values()]
+    for ours, theirs, bits in near_pairs([one.phash for one in subjects.pictures], hashes).tolist():
         item = subjects.items[ours].case.id
-        found[item, names[theirs]] = Match(item, names[theirs], exact=False, bits=bits)
-    for item, picture in zip(subjects.items, subjects.pictures, strict=True):
-        for theirs in by_digest.get(picture.digest, ()):
-            found[item.case.id, names[theirs]] = Match(item.case.id, names[theirs], exact=True, bits=0)
+        found[item, names[theirs]] = Match(item, names[theirs], "near", bits)
+    for item, picture, row in zip(subjects.items, subjects.pictures, subjects.provenance, strict=True):
+        same: list[tuple[How, list[str]]] = [
+            ("pixels", by_pixels[picture.digest]),
+            ("source", by_file[str(row.get("base_sha256"))]),
+        ]
+        for how, files in same:
+            found |= {(item.case.id, file): Match(item.case.id, file, how) for file in files}
     return tuple(found[key] for key in sorted(found))
 
 

@@ -8,12 +8,12 @@ import io
 import json
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import cast
+from typing import Any, TypeVar, cast
 
 import cv2
 import numpy as np
@@ -26,6 +26,8 @@ from georefusal_task.core.errors import DataError
 from georefusal_task.data import Item
 from georefusal_task.data_files import cache_dir
 from georefusal_task.images import open_image
+
+T = TypeVar("T")
 
 VERSION = 1
 """Of the figures below; another one leaves what is cached alone."""
@@ -56,34 +58,40 @@ def pictures(items: Sequence[Item], jobs: int, progress: Progress) -> tuple[Pict
     Raises:
         DataError: an image is not sound.
     """
-    return tuple(_all([(item.case.image, item.image_sha256) for item in items], jobs, progress))
+    work = partial(_remembered, store=_store())
+    return tuple(_all(work, [(item.case.image, item.image_sha256) for item in items], jobs, progress))
 
 
-def pictures_of(files: Sequence[Path], jobs: int, progress: Progress) -> tuple[dict[str, Picture], tuple[str, ...]]:
-    """Return path -> picture, and the paths of files that are no sound image."""
-    sound: list[tuple[Path, str]] = []
-    unsound: list[str] = []
-    for file in files:
-        try:
-            open_image(file)
-        except (DataError, OSError):
-            unsound.append(str(file))
-        else:
-            with file.open("rb") as opened:
-                sound.append((file, hashlib.file_digest(opened, "sha256").hexdigest()))
-    looked = _all(sound, jobs, progress)
-    return {str(file): picture for (file, _), picture in zip(sound, looked, strict=True)}, tuple(unsound)
+def pictures_of(
+    files: Sequence[Path], jobs: int, progress: Progress
+) -> tuple[dict[str, tuple[str, Picture]], tuple[str, ...]]:
+    """Return path -> (SHA-256 of the file, picture), and the paths of files that are no sound image."""
+    looked = _all(partial(_if_sound, store=_store()), [(file,) for file in files], jobs, progress)
+    found = dict(zip(map(str, files), looked, strict=True))
+    return {file: seen for file, seen in found.items() if seen}, tuple(file for file, seen in found.items() if not seen)
 
 
-def _all(files: Sequence[tuple[Path, str]], jobs: int, progress: Progress) -> Iterator[Picture]:
+def _store() -> Path:
+    return cache_dir() / "audit" / f"pictures-{VERSION}"
+
+
+def _all(work: Callable[..., T], files: Sequence[tuple[Any, ...]], jobs: int, progress: Progress) -> Iterator[T]:
     from sklearn.utils.parallel import Parallel, delayed
 
     progress.start("images", len(files))
-    work = partial(_remembered, store=cache_dir() / "audit" / f"pictures-{VERSION}")
     jobs = jobs if len(files) > _FEW else 1
-    for picture in Parallel(n_jobs=jobs, return_as="generator")(delayed(work)(*file) for file in files):
+    for result in Parallel(n_jobs=jobs, return_as="generator")(delayed(work)(*file) for file in files):
         progress.step()
-        yield picture
+        yield result
+
+
+def _if_sound(file: Path, store: Path) -> tuple[str, Picture] | None:
+    try:
+        with file.open("rb") as opened:
+            sha256 = hashlib.file_digest(opened, "sha256").hexdigest()
+        return sha256, _remembered(file, sha256, store)
+    except (DataError, OSError):
+        return None
 
 
 def _remembered(file: Path, sha256: str, store: Path) -> Picture:
