@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import georefusal_task
-from georefusal_build.layout import SUMS, json_line, read_provenance, read_set, write_set
+from georefusal_build.layout import MADE, SUMS, json_line, read_provenance, read_set, write_set
 from georefusal_task.core.errors import ConfigError, DataError
 from georefusal_task.data import load, load_mini
 
@@ -28,6 +28,12 @@ def test_writing_twice_gives_the_same_bytes(tmp_path: Path) -> None:
     write_set(tmp_path / "a", items)
     write_set(tmp_path / "b", reversed(items))
     assert (tmp_path / "a" / SUMS).read_bytes() == (tmp_path / "b" / SUMS).read_bytes()
+
+
+def test_times_of_files_tell_nothing(tmp_path: Path) -> None:
+    """Images are written lever by lever; their order in time would give verdicts away."""
+    write_set(tmp_path / "set", read_set(MINI))
+    assert {path.stat().st_mtime for path in (tmp_path / "set").rglob("*")} == {MADE}
 
 
 def test_what_a_killed_run_left_is_replaced(tmp_path: Path) -> None:

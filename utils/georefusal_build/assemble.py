@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from georefusal_build.ids import ID_DIGITS, item_id, row_key
-from georefusal_build.layout import TABLES, json_line, write_sums, write_text
+from georefusal_build.layout import TABLES, json_line, level_times, write_sums, write_text
 from georefusal_build.made import Row
 from georefusal_build.store import FULL, Keyed, Work, is_finished, missing, open_work
 from georefusal_task.core.errors import DataError
@@ -64,6 +64,7 @@ def assemble(
             write_text(folder / "summary.json", json.dumps(summary, indent=1) + "\n")
             write_text(folder / "build.json", json.dumps(dict(identity), indent=1) + "\n")
             write_sums(folder)
+            level_times(folder)
         except OSError as error:
             if error.errno not in FULL:
                 raise

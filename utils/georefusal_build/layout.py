@@ -23,6 +23,8 @@ Row = dict[str, Any]
 
 TABLES = ("cases", "labels", "provenance")
 SUMS = "SHA256SUMS"
+MADE = 315_532_800
+"""Time of every file of a set: 1980, the first that archives can hold."""
 _ID_COLUMNS = ("id", "item_id", "case_id")
 """Of provenance, whose released spelling is not known; our own sets write the first."""
 REPORTS = (
@@ -110,6 +112,7 @@ def write_set(out: Path, items: Iterable[SetItem], *, files: Mapping[str, str] |
     for path, text in (files or {}).items():
         write_text(part / path, text)
     write_sums(part)
+    level_times(part)
     part.replace(out)
 
 
@@ -132,6 +135,12 @@ def write_sums(folder: Path) -> None:
         f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.relative_to(folder).as_posix()}" for path in files
     ]
     write_text(folder / SUMS, "".join(f"{line}\n" for line in lines))
+
+
+def level_times(folder: Path) -> None:
+    """Give every file one time: the order in which images were made follows levers and labels."""
+    for path in folder.rglob("*"):
+        os.utime(path, (MADE, MADE))
 
 
 def write_text(path: Path, text: str) -> None:
