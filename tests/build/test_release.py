@@ -204,3 +204,22 @@ def test_provenance_is_carried_on(source: Path, released: Path) -> None:
 
     assert kept(released) == kept(source)
     assert {row["version"] for row in read_provenance(released).values()} == {"1.0.0"}
+
+
+def test_a_set_that_shows_an_excluded_image_is_refused(source: Path, tmp_path: Path) -> None:
+    """The audit command saw it before; a release has to as well, and must not name its maker's folders."""
+    shown = read_set(source)[4]
+    (tmp_path / "training").mkdir()
+    with Image.open(shown.case.image) as opened:
+        opened.convert("RGB").save(tmp_path / "training" / "scene.png", compress_level=1)
+    order = replace(ORDER, exclude=(tmp_path / "training",))
+    with pytest.raises(ShutGateError, match="excluded images"):
+        release(source, tmp_path / "out", order)
+    assert "scene.png" in (tmp_path / "out" / "demo-1.0.0.refused" / "AUDIT.md").read_text("utf-8")
+    assert not (tmp_path / "out" / "demo-1.0.0").exists()
+    Image.fromarray(np.random.default_rng(1).integers(0, 255, (64, 64, 3)).astype(np.uint8)).save(
+        tmp_path / "training" / "scene.png"
+    )
+    out = release(source, tmp_path / "out", order)
+    assert "compared with 1 images" in json.loads((out / "release.json").read_text("utf-8"))["gates"]["excluded images"]
+    assert not any(str(tmp_path) in path.read_text("utf-8") for path in out.iterdir() if path.is_file())

@@ -47,6 +47,14 @@ def release(
     balance: Annotated[
         float, typer.Option("--balance", min=0, max=0.5, help="How far answerable items and yes may be from a half.")
     ] = 0.1,
+    exclude: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="DIR",
+            help="Images that must not be in it (training or other evaluation data), as for `georefusal audit`. May be "
+            "repeated.",
+        ),
+    ] = None,
     full: Annotated[bool, typer.Option("--full", help="The long audit.")] = False,
 ) -> None:
     """Make a release of a set: gates, public ids, images without metadata, audit, card, Croissant, SHA256SUMS.
@@ -83,6 +91,7 @@ def release(
         limits=Limits(balance, balance),
         recipes=Recipes(config) if no_images and config else None,
         audit=Settings.full() if full else Settings(),
+        exclude=tuple(exclude or ()),
     )
     with bars() as progress:
         folder = publish(data, out, order, progress)

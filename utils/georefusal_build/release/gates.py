@@ -61,6 +61,19 @@ def audit_gate(audit: Any, *, too_few: bool = False) -> Gate:
     return Gate("audit", passed=True, detail="these probes found nothing")
 
 
+def exclusion_gates(overlap: Any) -> list[Gate]:
+    """Return the gate of the images that must not be in a set; none where no image to exclude was given."""
+    if not (overlap.compared or overlap.unreadable):
+        return []
+    items = sorted({match.item for match in overlap.excluded})
+    detail = (
+        f"compared with {overlap.compared} images ({len(overlap.unreadable)} more not readable), matches: {len(items)}"
+    )
+    if items:
+        detail += f", such as {items[0]}; AUDIT.md lists them: drop these items"
+    return [Gate("excluded images", not items, detail)]
+
+
 def _fingerprints(items: Sequence[SetItem]) -> Gate:
     owners: dict[str, list[str]] = {}
     for one in items:

@@ -11,15 +11,26 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
+from georefusal_build.audit.contamination import contamination, overlap_markdown
 from georefusal_build.audit.progress import Progress
 from georefusal_build.audit.report import audit_json, audit_markdown
 from georefusal_build.audit.run import Audit, audit
 from georefusal_build.audit.settings import Settings
 from georefusal_build.ids import ID_DIGITS, fingerprint, item_id, pixel_sha256, row_key
-from georefusal_build.layout import SUMS, SetItem, read_set, side_files, write_bytes, write_set, write_sums, write_text
+from georefusal_build.layout import (
+    SUMS,
+    SetItem,
+    level_times,
+    read_set,
+    side_files,
+    write_bytes,
+    write_set,
+    write_sums,
+    write_text,
+)
 from georefusal_build.release.card import CardFacts, card
 from georefusal_build.release.croissant import About, croissant
-from georefusal_build.release.gates import Gate, Limits, audit_gate, content_gates
+from georefusal_build.release.gates import Gate, Limits, audit_gate, content_gates, exclusion_gates
 from georefusal_build.release.recipes import Recipes
 from georefusal_build.store import png
 from georefusal_task.core.errors import ConfigError, DataError, GeoRefusalError
@@ -41,7 +52,7 @@ class Order:
 
     salt: of the public ids. final: the last version, with which the salt is published. small: let a set through that is
     too small for the audit; unreviewed: let items through that nobody has reviewed. recipes: leave the images out and
-    say how to make them again.
+    say how to make them again. exclude: folders of images, or sets, that must not be in it.
     """
 
     about: About
@@ -52,6 +63,7 @@ class Order:
     limits: Limits = field(default_factory=Limits)
     recipes: Recipes | None = None
     audit: Settings = field(default_factory=Settings)
+    exclude: tuple[Path, ...] = ()
 
     @property
     def folder(self) -> str:
@@ -64,7 +76,7 @@ def release(source: Path, parent: Path, order: Order, progress: Progress | None 
 
     Raises:
         ConfigError: this version exists with other content.
-        DataError: the set does not load, or an image was changed after it was made.
+        DataError: the set does not load, an image was changed after it was made, or a place to exclude holds no image.
         ShutGateError: a gate is shut; the audit is kept beside, as <name>-<version>.refused.
     """
     out = parent / order.folder
@@ -77,8 +89,10 @@ def release(source: Path, parent: Path, order: Order, progress: Progress | None 
         closed([gate for gate in gates if not gate.passed])
         write_set(stage, items)
         found = audit(stage, order.audit, progress)
-        gates.append(audit_gate(found, too_few=order.small))
-        _refuse(out, found, [gate for gate in gates if not gate.passed])
+        overlap = contamination(found.subjects, order.exclude, order.audit.jobs, progress)
+        gates += [audit_gate(found, too_few=order.small), *exclusion_gates(overlap)]
+        told = f"{audit_markdown(found)}\n{overlap_markdown(overlap)}"
+        _refuse(out, told, [gate for gate in gates if not gate.passed])
         _complete(stage, source, items, order, found, gates)
         return _settle(stage, out)
     finally:
@@ -138,11 +152,11 @@ def _pixels(image: Path) -> np.ndarray[Any, np.dtype[np.uint8]]:
         return np.asarray(opened.convert("RGB"), dtype=np.uint8)
 
 
-def _refuse(out: Path, found: Audit, shut: Sequence[Gate]) -> None:
+def _refuse(out: Path, told: str, shut: Sequence[Gate]) -> None:
     if not shut:
         return
     kept = out.with_name(f"{out.name}.refused")
-    write_text(kept / "AUDIT.md", audit_markdown(found))
+    write_text(kept / "AUDIT.md", told)
     try:
         closed(shut)
     except ShutGateError as error:
@@ -178,6 +192,7 @@ def _complete(
     }
     write_text(stage / RECORD, json.dumps(record, indent=1, ensure_ascii=False) + "\n")
     write_sums(stage)
+    level_times(stage)
 
 
 def _settle(stage: Path, out: Path) -> Path:
