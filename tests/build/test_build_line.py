@@ -126,6 +126,20 @@ def test_a_finished_set_of_another_plan_is_refused(config: Path, candidates: Pat
     assert "(plan was" in errors
 
 
+def test_a_plan_without_a_job_says_what_was_left_out(config: Path, tmp_path: Path) -> None:
+    """Such as of dense scenes, where every tile cuts an object of each class."""
+    bare = config.with_name("bare.yaml")
+    bare.write_text(config.read_text() + "limits: {min_minor_px: 90}\n")
+    status, _, errors = build("run", bare, "-o", tmp_path / "out")
+    assert status == 1
+    assert "bare.yaml: there is no job to make; left out were" in errors
+    assert "too_small" in errors
+    assert not part_of(tmp_path / "out").exists()
+    (tmp_path / "plan.jsonl").write_text("")
+    status, _, errors = build("run", config, "-o", tmp_path / "out", "--plan", tmp_path / "plan.jsonl")
+    assert "plan.jsonl: there is no job to make" in errors
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

@@ -15,11 +15,12 @@ from georefusal_build.build_config import BuildConfig, load_config
 from georefusal_build.context import Context, open_context
 from georefusal_build.jobs import Job, read_jobs
 from georefusal_build.making import make
-from georefusal_build.plan import make_plan
+from georefusal_build.plan import make_plan, read_plan
 from georefusal_build.run import Progress, run_jobs
 from georefusal_build.settling import settle
 from georefusal_build.store import is_finished
 from georefusal_task import __version__
+from georefusal_task.core.errors import DataError
 
 LIBRARIES = ("numpy", "opencv-python-headless", "pillow", "scipy", "shapely")
 """Whose versions can change a pixel or a label."""
@@ -62,12 +63,18 @@ def open_build(config_path: Path, out: Path, plan_path: Path | None = None) -> B
 
     Raises:
         ConfigError: the configuration or its sources do not fit.
-        DataError: the plan cannot be read.
+        DataError: the plan cannot be read, or holds no job.
     """
     config = load_config(config_path)
     context = open_context(config)
-    jobs = read_jobs(plan_path) if plan_path else make_plan(config, context).jobs
-    return Build(config, context, jobs, _named(out))
+    plan = read_plan(plan_path) if plan_path else make_plan(config, context)
+    if not plan.jobs:
+        told = ", ".join(f"{count} {reason}" for reason, count in sorted((+plan.left_out).items()))
+        raise DataError(
+            f"{plan_path or config_path}: there is no job to make; left out were {told or 'no candidates'}. "
+            "What each reason means, and what helps, stands in docs/build.md"
+        )
+    return Build(config, context, plan.jobs, _named(out))
 
 
 def finished(config_path: Path, out: Path, plan_path: Path | None = None) -> dict[str, Any] | None:
