@@ -1,26 +1,28 @@
-"""`PYTHONPATH=utils python -m mini_set SCENES_DIR OUT_DIR` builds the mini set."""
+"""`PYTHONPATH=utils python -m mini_set [OUT]` builds the mini set from what is committed here."""
 
 import argparse
-import shutil
+import tempfile
 from pathlib import Path
 
-from mini_set.build import build_items, write
+from georefusal_build.commands._progress import bars
+from mini_set.build import build, publish, replace, review
+
+SHIPPED = Path(__file__).parents[2] / "georefusal_task" / "assets" / "mini"
 
 
 def main() -> None:
-    """Build into OUT_DIR, which is replaced; nothing is written before every item has passed its checks."""
+    """Build into OUT, which is replaced; nothing is touched before every gate has let the set through."""
     parser = argparse.ArgumentParser(prog="mini_set", description=main.__doc__)
-    parser.add_argument("scenes", type=Path, help="folder with manifest.json and the scenes")
-    parser.add_argument("out", type=Path, help="folder to build, for example georefusal_task/assets/mini")
+    parser.add_argument("out", type=Path, nargs="?", default=SHIPPED, help="folder of the set; the one that ships")
+    parser.add_argument("--workers", type=int, default=2, help="processes that build items")
     arguments = parser.parse_args()
-    built = build_items(arguments.scenes)
-    if arguments.out.exists():
-        if not (arguments.out / "SHA256SUMS").exists() and any(arguments.out.iterdir()):
-            parser.error(f"{arguments.out} holds files of something else; give a new folder")
-        shutil.rmtree(arguments.out)
-    write(built, arguments.out)
-    size = sum(p.stat().st_size for p in arguments.out.rglob("*") if p.is_file())
-    print(f"{len(built)} items, {size / 1e6:.2f} MB in {arguments.out}")
+    if arguments.out.exists() and not (arguments.out / "SHA256SUMS").exists() and any(arguments.out.iterdir()):
+        parser.error(f"{arguments.out} holds files of something else; give a new folder")
+    with tempfile.TemporaryDirectory() as folder, bars() as progress:
+        work = Path(folder)
+        reviewed = review(build(work, arguments.workers), work / "reviewed")
+        replace(publish(reviewed, work, progress), arguments.out)
+    print(f"built {arguments.out}")
 
 
 if __name__ == "__main__":
