@@ -2,6 +2,7 @@
 
 import json
 import random
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -220,7 +221,7 @@ def run(*arguments: object) -> Any:
 def test_the_command_writes_what_goes_on_and_keeps_the_votes_of_what_does_not(
     tmp_path: Path, logs: dict[str, Path]
 ) -> None:
-    bad = next(one for one in ITEMS if not is_measured(one.label) and one.label.category is not Verdict.NONFACTUAL)
+    bad = next(one for one in ITEMS if not is_measured(one.label))
     measured = next(one for one in ITEMS if is_measured(one.label) and one.label.intensity is Intensity.HIGH)
     said = blind(ITEMS) | dict.fromkeys([bad.id, measured.id], GARBAGE)
     for name, folder in logs.items():
@@ -271,11 +272,28 @@ def test_mistaken_logs_are_named(tmp_path: Path, logs: dict[str, Path]) -> None:
         ([*images, f"--informed=d={logs['a']}"], "d has checked informed and not voted blind"),
         ([f"--image={logs['a']}"], "1 verifiers voted and 3 are needed"),
         ([*images, f"--image=x={tmp_path / 'none'}"], "none is not there"),
+        ([*images, f"--image=d={logs['a']}"], "stands for two verifiers, 'a' and 'd'"),
     ):
         done = run(MINI, *arguments, "-o", tmp_path / "out")
         assert done.exit_code == 1
         assert message in done.output
         assert not (tmp_path / "out").exists()
+
+
+def test_one_verifier_under_two_names_is_noted(tmp_path: Path, logs: dict[str, Path]) -> None:
+    """A copied log makes any candidate unanimous; two models that agree never do so word for word."""
+    log(logs["b"], IMAGE, blind(ITEMS, wrong=0.1, seed=5))
+    copied = shutil.copytree(logs["b"], tmp_path / "copied")
+    done = run(MINI, f"--image={logs['a']}", f"--image={logs['b']}", f"--image={copied}", "-o", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    assert "b and copied said the same word for word" in done.stderr
+    assert "a and" not in done.stderr
+
+
+def test_items_that_want_more_verifiers_are_noted(tmp_path: Path, logs: dict[str, Path]) -> None:
+    done = run(MINI, *(f"--image={folder}" for folder in logs.values()), "-o", tmp_path / "out")
+    nonfactual = sum(one.label.category is Verdict.NONFACTUAL for one in ITEMS)
+    assert f"{nonfactual} items were judged by fewer verifiers than they need: 3, or 5" in done.stderr
 
 
 def test_votes_on_other_items_are_an_error(tmp_path: Path) -> None:

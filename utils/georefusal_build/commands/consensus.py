@@ -1,5 +1,6 @@
 """`georefusal build consensus`: which candidates the verifiers agree on."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -37,7 +38,7 @@ def consensus(
     a majority; a reply that cannot be read agrees with nothing.
     """
     from georefusal_build.consensus.rules import Needed, Outcome, decide_all
-    from georefusal_build.consensus.votes import read_verifiers
+    from georefusal_build.consensus.votes import read_verifiers, same_replies
     from georefusal_build.consensus.written import write_consensus
     from georefusal_build.layout import read_set
     from georefusal_task.core.errors import ConfigError
@@ -46,9 +47,20 @@ def consensus(
         raise ConfigError(f"{out} exists; delete it or name a new folder")
     items = read_set(data)
     verifiers = read_verifiers(image, informed or [], {item.id for item in items})
+    for one, other in same_replies(verifiers):
+        _note(f"{one} and {other} said the same word for word: is that one verifier under two names?")
     needed = Needed(minimum, minimum_nonfactual)
     decisions = decide_all(items, verifiers, needed)
     write_consensus(data, out, decisions, verifiers, needed)
     for outcome in Outcome:
         print(f"{outcome}: {sum(one.outcome is outcome for one in decisions)} of {len(decisions)}")
+    if few := sum(len(one.votes) < needed.of(one.item.label) for one in decisions):
+        _note(
+            f"{few} items were judged by fewer verifiers than they need: {minimum}, or {minimum_nonfactual} where no "
+            "image can settle the question (--minimum, --minimum-nonfactual)"
+        )
     print(f"report: {out / 'CONSENSUS.md'}")
+
+
+def _note(text: str) -> None:
+    print(f"note: {text}", file=sys.stderr)

@@ -1,7 +1,10 @@
 """Votes: what each verifier said of each candidate, read from the host's sample logs."""
 
+import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
+from itertools import combinations
 from pathlib import Path
 
 from georefusal_build.consensus.checks import Checks, read_checks
@@ -41,13 +44,15 @@ class Verifier:
     informed: dict[str, Checks | None]
     retried: int = 0
     """Items whose first reply could not be read and whose second was taken."""
+    said: str = ""
+    """Digest of all blind replies, word for word."""
 
 
 def read_verifiers(images: Sequence[str], informed: Sequence[str], ids: Collection[str]) -> list[Verifier]:
     """Return one verifier per name among `NAME=PATH` or `PATH` (a log, or the folder of a run, which names it).
 
     Raises:
-        ConfigError: a name stands twice in one pass, or has informed checks and no blind votes.
+        ConfigError: a name or a log stands twice in one pass, or a name has informed checks and no blind votes.
         DataError: a log is not sound, or speaks of other items.
     """
     blind, checks = _named(images), _named(informed)
@@ -64,8 +69,14 @@ def read_verifiers(images: Sequence[str], informed: Sequence[str], ids: Collecti
             votes[item] = Vote.of(reply)
         told = read_replies(find_replies(checks[name], INFORMED)[0], ids) if name in checks else {}
         confirmed = {item: _first(map(read_checks, said.texts[:2])) for item, said in told.items()}
-        found.append(Verifier(name, votes, confirmed, retried))
+        digest = sha256(json.dumps({item: said.texts for item, said in replies.items()}, sort_keys=True).encode())
+        found.append(Verifier(name, votes, confirmed, retried, digest.hexdigest()))
     return found
+
+
+def same_replies(verifiers: Sequence[Verifier]) -> list[tuple[str, str]]:
+    """Return the pairs of verifiers that said the same word for word, as one verifier under two names does."""
+    return [(one.name, other.name) for one, other in combinations(verifiers, 2) if one.said and one.said == other.said]
 
 
 def _first(found: "map[Checks | None]") -> Checks | None:
@@ -78,6 +89,9 @@ def _named(given: Sequence[str]) -> Mapping[str, Path]:
         name, equals, path = one.partition("=")
         where = Path(path if equals else one)
         name = name if equals else (where.name if where.is_dir() else where.parent.name or where.stem)
+        for other, there in named.items():
+            if there.resolve() == where.resolve() and other != name:
+                raise ConfigError(f"{where} stands for two verifiers, {other!r} and {name!r}; a verifier votes once")
         if name in named:
             raise ConfigError(f"two logs are named {name!r}: {named[name]} and {where}; name them, as NAME=PATH")
         named[name] = where
