@@ -79,10 +79,10 @@ def test_every_item_comes_once_and_some_come_twice(tmp_path: Path) -> None:
     _, bundle, key = bundle_of(tmp_path, repeats=0.2, catch=0.1)
     by_role = {role: [k.item for k in key.items.values() if k.role == role] for role in ("item", "repeat", "catch")}
     assert sorted(by_role["item"]) == sorted(mini.by_id)
-    assert len(set(by_role["repeat"])) == len(by_role["repeat"]) == 15  # a fifth of 74
+    assert len(set(by_role["repeat"])) == len(by_role["repeat"]) == round(0.2 * len(mini.items))
     assert by_role["catch"] == []  # the mini set names base images that are not in its folder ...
     watched = [k.item for k in key.items.values() if k.expects_answer]
-    assert len(watched) == 7  # ... so answerable items are watched
+    assert len(watched) == round(0.1 * len(mini.items))  # ... so answerable items are watched
     assert {(mini.by_id[item].label.gold, mini.by_id[item].label.intensity) for item in watched} == {("ANSWER", "LOW")}
     for order in bundle.ballot.orders.values():
         assert sorted(order) == sorted(key.items)
@@ -98,7 +98,7 @@ def test_one_image_never_comes_twice_in_a_session(tmp_path: Path) -> None:
         for session in sessions:
             shown = [key.items[one] for one in session]
             images = [one.source_sha256 for one in shown]
-            pairs = [rows[one.item]["pair_id"] for one in shown]
+            pairs = [pair for one in shown if (pair := rows[one.item]["pair_id"])]
             assert len(set(images)) == len(images)
             assert len(set(pairs)) == len(pairs)
 

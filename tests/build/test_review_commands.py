@@ -18,6 +18,7 @@ from georefusal_task.cli import app
 from georefusal_task.data import load, load_mini
 
 MINI = load_mini().folder or Path()
+COUNT = len(load_mini().items)
 UNCLEAR, FALSE = "REFUSE_AMBIGUOUS_QUERY", "REFUSE_FALSE_PREMISE_IN_QUERY"
 
 
@@ -44,14 +45,18 @@ def reviewed(folder: Path, data: Path = MINI, **but: dict[str, Choice]) -> Path:
 
 
 def items(anchor: tuple[str, ...], gold: bool | None = None) -> list[str]:
-    """Return ids of the mini set by anchor; `gold`: those that can (or cannot) be answered."""
-    found = [i for i in load_mini().items if i.label.anchor in anchor]
+    """Return ids of the mini set by anchor, none of them unclear; `gold`: those that can (or cannot) be answered."""
+    found = [i for i in load_mini().items if i.label.anchor in anchor and i.label.gold != UNCLEAR]
     return [i.case.id for i in found if gold is None or (i.label.gold == "ANSWER") is gold]
 
 
 def test_a_whole_review(tmp_path: Path) -> None:
-    consensus, measured = items(("consensus",), gold=False), items(("pixel", "geometry"), gold=False)
     lever = {i.case.id: i.label.lever for i in load_mini().items}
+    size = Counter(lever.values())
+    consensus, measured = (
+        sorted(items(anchor, gold=False), key=lambda item: size[lever[item]])
+        for anchor in (("consensus",), ("pixel", "geometry"))
+    )
     both = {consensus[0]: says(FALSE), measured[0]: says(UNCLEAR)}
     one = {consensus[1]: says("ANSWER", "yes"), measured[1]: says(UNCLEAR), consensus[2]: says("ANSWER", "no")}
     box = {consensus[3]: {**says(str(load_mini().by_id[consensus[3]].label.gold)), "flags": ["box_shaped_artefact"]}}
@@ -88,22 +93,19 @@ def test_a_whole_review(tmp_path: Path) -> None:
     assert gone[consensus[0]] == "lever_switched_off"
     assert {item for item in lever if lever[item] in off} <= gone.keys()
     counts = report["counts"]
-    assert counts["kept"] + counts["removed"] == counts["items"] == 74
+    assert counts["kept"] + counts["removed"] == counts["items"] == COUNT
     assert counts["removed"] == len(gone)
     assert Counter(gone.values()) == report["reasons"]
     assert f"{counts['kept']} items, 0 with another verdict; {counts['removed']} removed" in printed
     assert 0 < report["agreement"]["krippendorff_alpha (all, six verdicts)"]["value"] < 1
-    assert report["verdicts"] == {"settled": 72, "changed": 2}  # 2.8 %: no alarm
+    assert report["verdicts"] == {"settled": COUNT - 2, "changed": 2}  # more than 2 %: no alarm
 
     kept = load(out)
     assert sorted(kept.by_id) == sorted(set(load_mini().by_id) - gone.keys())
     rows = {item.id: item.provenance for item in read_set(out)}
     assert {row["status"] for row in rows.values()} == {"reviewed"}
-    assert [vote["reviewer"] for vote in rows[consensus[1]]["review_votes"] if vote["role"] == "item"] == [
-        "a",
-        "b",
-        "c",
-    ]
+    votes = [vote["reviewer"] for vote in rows[consensus[1]]["review_votes"] if vote["role"] == "item"]
+    assert votes[-3:] == ["a", "b", "c"]  # after those that the mini set was reviewed with
     assert not [row for row in rows.values() if any("note" in vote for vote in row["review_votes"])]
     assert (out / "README.md").read_text() == (MINI / "README.md").read_text()
     assert alarms == ""
@@ -111,10 +113,14 @@ def test_a_whole_review(tmp_path: Path) -> None:
 
 @pytest.fixture
 def one_lever(tmp_path: Path) -> Path:
-    """The mini set as if one lever had made all of its items, so that single changes switch nothing off."""
+    """The mini set as if one lever had made all of its items, so that single changes switch nothing off.
+
+    Nor does a row say what may be accepted beside its label.
+    """
     folder = tmp_path / "one-lever"
     made = read_set(MINI)
     for item in made:
+        item.provenance.pop("may_accept")
         object.__setattr__(
             item, "label", item.label.model_copy(update={"lever": "aq_scope_high", "anchor": "consensus"})
         )
@@ -131,7 +137,7 @@ def test_changed_verdicts_are_written_and_logged(tmp_path: Path, one_lever: Path
     review = reviewed(tmp_path, one_lever, a=both, b=both)
     build("adjudicate", review, "--data", one_lever, "-o", tmp_path / "out")
     after = {item.id: item for item in read_set(tmp_path / "out")}
-    assert len(after) == 74
+    assert len(after) == COUNT
     first = after[refusals[0]].label
     assert (first.gold, first.accept, first.answer) == ("ANSWER", ("ANSWER",), "no")
     second = after[answers[0]].label
@@ -156,7 +162,7 @@ def test_a_lever_is_withdrawn_and_an_alarm_is_raised(tmp_path: Path) -> None:
 def test_agreement_without_a_fault_raises_the_alarm_of_a_rubber_stamp(tmp_path: Path) -> None:
     review = reviewed(tmp_path, a={}, b={})
     _, alarms = build("adjudicate", review, "--data", MINI, "-o", tmp_path / "out")
-    assert "0 of 74 verdicts changed, under 2%" in alarms
+    assert f"0 of {COUNT} verdicts changed, under 2%" in alarms
     again = [(item.case, item.label) for item in load(tmp_path / "out").items]
     strip = [(case.id, case.question, label) for case, label in again]
     assert strip == [(i.case.id, i.case.question, i.label) for i in load_mini().items]
@@ -184,19 +190,19 @@ def test_the_score_recovers_what_the_reviewers_did(tmp_path: Path) -> None:
     labels = {i: item.label for i, item in load_mini().by_id.items()}
     for name, verdict, own in (("a", "ANSWER", wrong[:6]), ("b", UNCLEAR, wrong[6:])):
         slips = sum(verdict != labels[i].gold or (verdict == "ANSWER" and labels[i].answer != "yes") for i in own)
-        assert report["reviewers"][name]["as_the_label"]["count"] == 74 - slips
+        assert report["reviewers"][name]["as_the_label"]["count"] == COUNT - slips
         assert report["reviewers"][name]["repeats_the_same"]["value"] == 1
         assert report["reviewers"][name]["catch_answered"]["n"] == 4
     assert report["changes"]["changed"] == 0
     assert "ALARM: 0 of" in printed
     pair = report["agreement"]["six verdicts"]["a and b"]
-    assert pair["agreement"]["n"] == 74
+    assert pair["agreement"]["n"] == COUNT
     assert pair["agreement"]["low"] < pair["agreement"]["value"] < pair["agreement"]["high"]
 
     score = CliRunner().invoke(app, ["score", str(tmp_path / "replies" / "a.jsonl"), "--task", "georefusalbench_mini"])
     assert score.exit_code == 0
-    right = sum(labels[i].gold == "ANSWER" for i in wrong[:6]) + 68
-    assert f"accept_acc                              {right / 74:.3f}" in score.output
+    right = sum(labels[i].gold == "ANSWER" for i in wrong[:6]) + COUNT - 6
+    assert f"accept_acc                              {right / COUNT:.3f}" in score.output
 
 
 def test_a_review_in_the_middle_says_what_is_missing(tmp_path: Path) -> None:
@@ -206,11 +212,13 @@ def test_a_review_in_the_middle_says_what_is_missing(tmp_path: Path) -> None:
     votes.write_bytes(b"".join(lines[:30]) + lines[30][:50])
     joined = tmp_path / "review.jsonl"
     printed, note = build("import", votes, "--key", tmp_path / "bundle.key.json", "--data", MINI, "-o", joined)
-    assert printed.splitlines() == ["a: 30 of 81 views have a vote", "b: 0 of 81 views have a vote"]
+    views = len(read_bundle(tmp_path / "bundle").items)
+    assert views > COUNT  # some come twice
+    assert printed.splitlines() == [f"a: 30 of {views} views have a vote", f"b: 0 of {views} views have a vote"]
     assert "the last line is cut off and left out" in note
     _, said = build("adjudicate", joined, "--data", MINI, "-o", tmp_path / "out", status=3)
-    assert "items with fewer than two votes: 74, the first" in said
-    assert "0 of 74 items judged by two" in build("score", joined, "--data", MINI)[0]
+    assert f"items with fewer than two votes: {COUNT}, the first" in said
+    assert f"0 of {COUNT} items judged by two" in build("score", joined, "--data", MINI)[0]
 
 
 def test_a_measurement_that_was_repeated(tmp_path: Path) -> None:
