@@ -14,12 +14,14 @@ from support.harnesses import LEFT_OUT, run_inspect, run_lm_eval
 from support.host import run_host
 from support.server import ChatServer
 
+from georefusal_task.data import load_mini
 from georefusal_task.tasks_table import DEFAULT_TASK
 
 pytestmark = [pytest.mark.host, pytest.mark.slow]
 
 ROOT = Path(__file__).parents[2]
 TASK = "georefusalbench_mini"
+ITEMS = len(load_mini().items)
 
 
 def run(*command: str | Path, cwd: Path) -> str:
@@ -120,7 +122,7 @@ def test_inspect_ai_finds_the_task_under_the_name_of_the_package(python: Path, t
         inspect = run_inspect(tmp_path, server.base_url, task=f"georefusal_task/{TASK}", python=python)
     assert inspect.header["eval"]["task_registry_name"] == f"georefusal_task/{TASK}"
     assert inspect.metrics["always_answer_gap"] == 0.0
-    assert f"{TASK}: all 74 items" in run(python.with_name("georefusal"), "score", inspect.log, cwd=tmp_path)
+    assert f"{TASK}: all {ITEMS} items" in run(python.with_name("georefusal"), "score", inspect.log, cwd=tmp_path)
 
 
 @with_all_harnesses
@@ -131,7 +133,7 @@ def test_lm_eval_finds_the_task_in_the_folder_that_tasks_path_prints(python: Pat
     with ChatServer(lambda request: RIGHT) as server:
         lm_eval = run_lm_eval(tmp_path, server.base_url, TASK, tasks=tasks, python=python)
     assert lm_eval.metrics(TASK)["always_answer_gap"] == 0.0
-    assert f"{TASK}: all 74 items" in run(command, "score", lm_eval.folder, cwd=tmp_path)
+    assert f"{TASK}: all {ITEMS} items" in run(command, "score", lm_eval.folder, cwd=tmp_path)
 
 
 @with_all_harnesses

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from support.server import ChatServer
 
+from georefusal_task.data import load_mini
+
 pytestmark = [pytest.mark.host, pytest.mark.slow]
 
 
@@ -21,5 +23,5 @@ def test_the_wrapper_runs_the_mini_set_through_the_real_harness(tmp_path: Path) 
         env = {**os.environ, "LMUData": str(tmp_path / "data"), "NO_PROXY": "127.0.0.1", "CUDA_VISIBLE_DEVICES": ""}
         done = subprocess.run([*wrapper, *model], cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
     assert '"always_answer_gap": 0.0' in done.stdout, (done.stdout + done.stderr)[-4000:]
-    assert len(server.requests) == 74
+    assert len(server.requests) == len(load_mini().items)
     assert {tuple(request.kinds) for request in server.requests} == {("text", "image_url", "text")}

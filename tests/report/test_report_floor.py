@@ -15,7 +15,7 @@ from georefusal_task.commands.floor import floor as floor_command
 from georefusal_task.core.errors import ConfigError, DataError
 from georefusal_task.core.records import Case, Label
 from georefusal_task.core.verdicts import REFUSALS
-from georefusal_task.data import Benchmark, Item
+from georefusal_task.data import Benchmark, Item, load_mini
 from georefusal_task.report.floor import question_only_floor
 from georefusal_task.report.provenance import Provenance
 from georefusal_task.report.runs import load_run
@@ -144,4 +144,4 @@ def test_the_command_writes_a_run_that_can_be_read_again(tmp_path: Path) -> None
 def test_the_mini_set_has_a_floor() -> None:
     found = CliRunner().invoke(_app, ["--task", "georefusalbench_mini"])
     assert found.exit_code == 0, found.output
-    assert "georefusalbench_mini: all 74 items" in found.stdout
+    assert f"georefusalbench_mini: all {len(load_mini().items)} items" in found.stdout
