@@ -13,7 +13,7 @@ from PIL.PngImagePlugin import PngInfo
 from support.review import bundle_of
 from support.twin import make_twin
 
-from georefusal_build.layout import read_provenance
+from georefusal_build.layout import read_provenance, read_set, write_set
 from georefusal_build.review.bundle import key_path, read_bundle, read_key
 from georefusal_build.review.export import plain_png
 from georefusal_build.review.schedule import schedule
@@ -91,8 +91,12 @@ def test_every_item_comes_once_and_some_come_twice(tmp_path: Path) -> None:
 
 def test_one_image_never_comes_twice_in_a_session(tmp_path: Path) -> None:
     """Neither as a pair, nor as a repeat, nor as the base of a perturbed item."""
-    _, bundle, key = bundle_of(tmp_path, repeats=0.3, session=25)
-    rows = read_provenance(load_mini().folder or tmp_path)
+    paired = read_set(load_mini().folder or tmp_path)
+    for number, item in enumerate(paired):  # every two of different images; the third of three is in no pair
+        item.provenance["pair_id"] = None if number % 3 == 2 else f"pair-{number // 3}"
+    write_set(tmp_path / "paired", paired)
+    _, bundle, key = bundle_of(tmp_path, load(tmp_path / "paired"), repeats=0.3, session=25)
+    rows = read_provenance(tmp_path / "paired")
     for sessions in bundle.reviewers.values():
         assert max(map(len, sessions)) <= 25
         for session in sessions:
