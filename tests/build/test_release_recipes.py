@@ -48,7 +48,13 @@ def with_images(build: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def recipes(build: Path) -> Path:
-    return release(build / "set", build / "recipes", replace(ORDER, recipes=Recipes(build / "build.yaml")))
+    (build / "salt.txt").write_text(ORDER.salt)
+    options = ["--name", "demo", "--version", "1.0.0", "--salt-file", build / "salt.txt", "--date", "2026-11-30"]
+    options += ["--unreviewed", "--small", "--balance", 0.5, "--no-images", "--config", build / "build.yaml"]
+    command = ["release", build / "set", "-o", build / "recipes", *options]
+    done = CliRunner().invoke(APP, [str(one) for one in command])
+    assert done.exit_code == 0, done.stderr
+    return build / "recipes" / "demo-1.0.0"
 
 
 def filled_in(recipes: Path, folder: Path, archive: Path, **changed: Any) -> Path:
