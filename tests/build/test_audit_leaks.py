@@ -1,5 +1,6 @@
 """A leak of every tier is caught where it is planted, and nowhere else."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
@@ -108,6 +109,27 @@ def test_work_stops_where_no_gate_can_fail(monkeypatch: pytest.MonkeyPatch) -> N
         assert bool(known) == (finding in over)
         if finding.outcome == Outcome.LEAK:  # the first model that fails the set ends the work on its probe
             assert known == [finding.strongest]
+
+
+def test_shuffling_stops_once_a_figure_looks_common(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All 200 trainings for each figure that chance put over a limit would take most of an audit's time."""
+    drawn: Counter[Name] = Counter()
+
+    def values(name: Name, *_: object) -> Iterator[float]:
+        for number in range(200):
+            drawn[name] += 1
+            yield 0.5 + 0.05 * (-1) ** number
+
+    monkeypatch.setattr(trial, "refitted", values)
+    subjects = made_up(3)
+    (probe,) = (p for p in make_plan(subjects).probes if p.tier == "T1" and p.target.name == POOLS[0])
+    crossed = replace(probe, gate=Gate("always crossed", low=-1.0))
+    settings = replace(TINY, refits=200, tree_refits=40)
+    held = trial.trial(crossed, subjects.groups, settings, looks=60)
+    assert drawn == {"logistic": 25, "forest": 20, "boosting": 20}
+    assert {score.p for score in held.scores} == {1.0}
+    assert held.null is not None
+    assert held.null[0] == pytest.approx(0.5, abs=0.01)
 
 
 def test_a_figure_far_below_its_limit_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
