@@ -1,8 +1,8 @@
 """CPU seconds of a default audit of 600 items, ten families that are all large enough for gates of their own.
 
 CPU time of one process, so that other work on the machine does not count; the probes run side by side, so that two
-cores take about half. Beside it: what the same probes cost if each took all repeats and all shuffles, from one gated
-probe of every tier. Reading the images is not in it: they are looked at once and remembered.
+cores take about half. Beside it: what the same probes cost if each took all repeats and all shuffles, by one
+family in every tier. Reading the images is not in it: they are looked at once and remembered.
 """
 
 import time
@@ -11,7 +11,6 @@ from dataclasses import replace
 
 from support.audit_sets import made_up
 
-from georefusal_build.audit import trial as trials
 from georefusal_build.audit.gates import Outcome
 from georefusal_build.audit.models import MODELS, refitted, votes
 from georefusal_build.audit.plan import Probe, make_plan
@@ -47,7 +46,7 @@ def audited(leak: str) -> None:
 
 
 def everything(subjects: Subjects) -> None:
-    """Print what all repeats and all shuffles of every probe would take, by one pooled probe of each tier."""
+    """Print what all repeats and all shuffles of every probe would take, by one single family of each tier."""
     by_tier: dict[tuple[str, bool], list[Probe]] = defaultdict(list)
     for probe in make_plan(subjects).probes:
         if not probe.target.too_few(subjects.groups):
@@ -72,7 +71,6 @@ def everything(subjects: Subjects) -> None:
 
 
 def main() -> None:
-    print(f"near a limit: {trials.NEAR}")
     print(f"{'set':10}{'items':>6}{'probes':>8}{'over limit':>12}{'CPU s':>10}{'goal / it':>10}")
     for leak in ("", "bytes", "order"):
         audited(leak)

@@ -173,7 +173,11 @@ def test_the_audit_stops_a_release_and_stays_readable(tmp_path: Path) -> None:
         items.append(reviewed(replace(item, case=case)))
     write_set(tmp_path / "set", items)
     with pytest.raises(ShutGateError, match="audit: the set leaks") as caught:
-        release(tmp_path / "set", tmp_path / "out", replace(ORDER, audit=replace(QUICK, trees=10, refits=20, tree_refits=10)))
+        release(
+            tmp_path / "set",
+            tmp_path / "out",
+            replace(ORDER, audit=replace(QUICK, trees=10, refits=20, tree_refits=10)),
+        )
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["demo-1.0.0.refused"]
     assert "T1" in str(caught.value)
     assert "demo-1.0.0" in (tmp_path / "out" / "demo-1.0.0.refused" / "AUDIT.md").read_text("utf-8")
