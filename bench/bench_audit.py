@@ -1,8 +1,8 @@
 """CPU seconds of a default audit of 600 items, ten families that are all large enough for gates of their own.
 
 CPU time of one process, so that other work on the machine does not count; the probes run side by side, so that two
-cores take about half. Beside it: what the same probes cost if each took all repeats and all shuffles, by one
-family in every tier. Reading the images is not in it: they are looked at once and remembered.
+cores take about half. Beside it: what the same probes would cost if each took all repeats and all shuffles, estimated
+from one family in every tier. Reading the images is not in it: they are looked at once and remembered.
 """
 
 import time
