@@ -76,7 +76,7 @@ def test_size_balance_and_variety(items: dict[str, Row]) -> None:
     assert 0.4 <= len(answerable) / len(items) <= 0.6
     answers = Counter(item["answer"] for item in answerable)
     assert set(answers) == {"yes", "no"}
-    assert 0.35 <= answers["yes"] / len(answerable) <= 0.65
+    assert 0.33 <= answers["yes"] / len(answerable) <= 0.67
     cells = {(item["category"], item["modality"]) for item in items.values() if item["gold"] != Verdict.ANSWER}
     assert cells == {(category, modality) for category in VERDICTS[1:] for modality in ("optical", "sar")}
     families = {lever_family(item["lever"]) for item in items.values()}
@@ -124,7 +124,7 @@ def test_images_are_of_one_size_and_carry_no_metadata(items: dict[str, Row]) -> 
 
 def test_it_is_small_and_its_checksums_are_right() -> None:
     files = {path.relative_to(MINI).as_posix(): path.read_bytes() for path in MINI.rglob("*") if path.is_file()}
-    assert sum(map(len, files.values())) < 8_000_000
+    assert sum(map(len, files.values())) < 6_500_000  # of which tables are packed to a tenth in the wheel
     sums = files.pop("SHA256SUMS").decode()
     assert sums == "".join(f"{hashlib.sha256(raw).hexdigest()}  {name}\n" for name, raw in sorted(files.items()))
 
