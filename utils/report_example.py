@@ -50,7 +50,8 @@ def page() -> str:
 
 def baselines(labels: list[Label]) -> dict[str, Iterator[dict[str, Any]]]:
     """Return what the host's baseline models say to each item."""
-    from georefusal_task.adapters.lmms_models import Baseline, Constant, Random, reply_text
+    from georefusal_task.adapters.lmms_baseline import Baseline
+    from georefusal_task.adapters.lmms_models import Constant, Random, reply_text
 
     def said(model: Baseline, name: str) -> Iterator[dict[str, Any]]:
         for label in labels:

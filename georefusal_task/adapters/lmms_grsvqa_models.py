@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from georefusal_task.adapters.lmms_baseline import Baseline
 from georefusal_task.adapters.lmms_grsvqa import request_of
-from georefusal_task.adapters.lmms_models import Baseline
 from georefusal_task.benchmarks.grounding_baselines import BASELINES, reply_text
 from georefusal_task.core.frames import get_frame
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from georefusal_task.adapters import lmms_models, lmms_plugin
+from georefusal_task.adapters.lmms_baseline import Baseline
 from georefusal_task.core.errors import ConfigError
 from georefusal_task.core.records import Label
 from georefusal_task.core.verdicts import VERDICTS
@@ -16,7 +17,7 @@ from georefusal_task.core.verdicts import VERDICTS
 LABEL = Label(id="A-00", set="A", gold=VERDICTS[2], accept=[VERDICTS[2], VERDICTS[3]]).model_dump_json()
 
 
-def replies(model: lmms_models.Baseline, docs: list[dict[str, str]], order: list[int] | None = None) -> list[str]:
+def replies(model: Baseline, docs: list[dict[str, str]], order: list[int] | None = None) -> list[str]:
     model.task_dict = {"task": {"test": docs}}
     asked = [SimpleNamespace(args=("text", {}, None, n, "task", "test")) for n in order or range(len(docs))]
     return model.generate_until(asked)
