@@ -116,7 +116,7 @@ def test_a_vote_by_mouse(server: ReviewServer, open_page: Open) -> None:
     page.get_by_role("button", name="Save and next").click()
     saved(page, 2)
     assert page.locator("#where").inner_text() == "a · session 1 of 2 · item 2 of 3"
-    assert page.get_by_role("progressbar", name="Items of this session with a vote").get_attribute("value") == "1"
+    assert page.get_by_role("progressbar", name="Items of the session with a vote").get_attribute("value") == "1"
     (vote,) = votes(server)
     first = server.bundle.ballot.orders["a"][0]
     assert (vote.item_id, vote.content, vote.order) == (first, server.bundle.items[first].content, 1)
