@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from georefusal_build.grsvqa_config import GrsvqaConfig
+from georefusal_build.markdown import table
 from georefusal_task.benchmarks.grounding_records import QuestionType
 
 _NAMED = 30
@@ -83,5 +84,4 @@ def _sources(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _table(header: Sequence[object], rows: Iterable[Sequence[object]]) -> str:
-    lines = [header, ["---"] * len(header), *rows]
-    return "".join("| " + " | ".join(str(cell).replace("|", "\\|") or " " for cell in line) + " |\n" for line in lines)
+    return table(header, rows) + "\n"

@@ -18,6 +18,7 @@ from georefusal_task.core.records import Case, Label
 from georefusal_task.data import load
 from georefusal_task.data_columns import quoted
 from georefusal_task.data_files import table_files, table_rows
+from georefusal_task.report.provenance import linked
 
 Row = dict[str, Any]
 
@@ -83,6 +84,15 @@ def read_provenance(folder: Path) -> dict[str, Row]:
             if found.setdefault(item, dict(row)) != row:
                 raise DataError(f"{where}: {item} stands there twice with different content; keep one of the two")
     return found
+
+
+def clusters(items: Iterable[SetItem]) -> dict[str, str]:
+    """Return item id -> cluster: what shares a base image or base question, else an image file, is not independent."""
+    ties = {}
+    for item in items:
+        known = [f"{key} {item.provenance[key]}" for key in ("base_image", "base_id") if item.provenance.get(key)]
+        ties[item.id] = known or [f"file {hashlib.sha256(item.case.image.read_bytes()).hexdigest()}"]
+    return linked(ties)
 
 
 def write_set(out: Path, items: Iterable[SetItem], *, files: Mapping[str, str] | None = None) -> None:

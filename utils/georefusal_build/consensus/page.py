@@ -1,9 +1,10 @@
 """The report of a consensus for people, in Markdown."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from georefusal_build.consensus.rates import UNPARSED
+from georefusal_build.markdown import table
 from georefusal_task.core.verdicts import VERDICTS
 
 _FEW = 20
@@ -26,7 +27,7 @@ def markdown(report: Mapping[str, Any]) -> str:
     )
     parts = {
         "# Consensus of verifiers": lead,
-        "## Verifiers": _table(
+        "## Verifiers": table(
             ("verifier", "blind votes", "unreadable", "agree with the label", "informed", "unreadable", "confirm all"),
             [
                 (
@@ -42,26 +43,26 @@ def markdown(report: Mapping[str, Any]) -> str:
             ],
         ),
         "## Yield": "Unanimity favours easy items; the second row shows what one dissenting verifier costs.\n\n"
-        + _table(
+        + table(
             ("agreeing", "blind", "informed"),
             [(row, _figure(rates["blind"]), _figure(rates["informed"])) for row, rates in report["yield"].items()],
         ),
         "## Agreement": f"{agreement}\n\n"
-        + _table(
+        + table(
             ("verifiers", "agreement", "Cohen's kappa", "Gwet's AC1"),
             [
                 (" and ".join(one["verifiers"]), *(_figure(one[k]) for k in ("agreement", "cohen_kappa", "gwet_ac1")))
                 for one in report["pairs"]
             ],
         ),
-        "## Without one verifier": _table(
+        "## Without one verifier": table(
             ("left out", "items decided otherwise"),
             [(name, _figure(share)) for name, share in report["changed_without"].items()],
         ),
         "## What verifiers said, by gold verdict": "\n\n".join(
             f"### {name}\n\n{_confusion(one['confusion'])}" for name, one in voters.items()
         ),
-        "## Pass rates": _table(
+        "## Pass rates": table(
             ("family", "intensity", "verifier", "blind", "informed"),
             [
                 (one["family"], one["intensity"], one["verifier"], _figure(one["blind"]), _figure(one["informed"]))
@@ -82,13 +83,6 @@ def _figure(value: Mapping[str, Any]) -> str:
     return f"{value['value']:.3f} [{value['low']:.3f}, {value['high']:.3f}], n = {value['n']}"
 
 
-def _confusion(table: Mapping[str, Mapping[str, int]]) -> str:
+def _confusion(counts: Mapping[str, Mapping[str, int]]) -> str:
     said = [*VERDICTS, UNPARSED]
-    return _table(("gold \\ said", *said), [(gold, *(row.get(one, 0) for one in said)) for gold, row in table.items()])
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    if not rows:
-        return "Nothing to show."
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(str(cell).replace('|', '/') for cell in line)} |" for line in lines)
+    return table(("gold \\ said", *said), [(gold, *(row.get(one, 0) for one in said)) for gold, row in counts.items()])

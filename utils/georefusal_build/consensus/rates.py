@@ -9,12 +9,11 @@ import numpy as np
 
 from georefusal_build.consensus.rules import Decision, Needed, Outcome, decide_all
 from georefusal_build.consensus.votes import Verifier
-from georefusal_build.layout import SetItem
+from georefusal_build.layout import clusters
 from georefusal_task.core.sampling import Sample, divide
 from georefusal_task.core.stats import Estimate, Floats, bootstrap_clusters, undefined
 from georefusal_task.core.verdicts import VERDICTS, Verdict
 from georefusal_task.report.agreement import OUTCOMES, cohen_kappa, gwet_ac1
-from georefusal_task.report.provenance import linked
 
 UNPARSED = "unparsed"
 
@@ -28,15 +27,6 @@ class PassRate:
     verifier: str
     blind: Estimate
     informed: Estimate
-
-
-def clusters(items: Iterable[SetItem]) -> dict[str, str]:
-    """Return item id -> cluster: items that share a base image or a base question are not independent."""
-    ties = {
-        item.id: [f"{key} {item.provenance[key]}" for key in ("base_image", "base_id") if item.provenance.get(key)]
-        for item in items
-    }
-    return linked(ties)
 
 
 def pass_rates(decisions: Sequence[Decision], names: Sequence[str]) -> list[PassRate]:

@@ -2,13 +2,14 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from georefusal_build.catalogue import levers
 from georefusal_build.layout import SetItem
+from georefusal_build.markdown import table
 from georefusal_build.release.croissant import About, data_files
 from georefusal_build.release.gates import Gate
 from georefusal_task.core.records import Intensity
@@ -61,7 +62,7 @@ def card(facts: CardFacts) -> str:
         "Rejected on the way": _rejects(facts),
         "Consensus": _consensus(facts),
         "Review": _review(facts),
-        "Gates": _table(("gate", "found"), [(gate.name, gate.detail) for gate in facts.gates])
+        "Gates": table(("gate", "found"), [(gate.name, gate.detail) for gate in facts.gates])
         + "\n\nThe leakage audit is in AUDIT.md. That its probes found nothing does not prove that there is nothing.",
         "Sources and licences": _sources(facts.items),
         "Limits": _limits(facts),
@@ -71,10 +72,10 @@ def card(facts: CardFacts) -> str:
 
 
 def _header(facts: CardFacts) -> str:
-    configs = data_files([f"{table}/{item.case.set}.jsonl" for item in facts.items for table in TABLES])
+    configs = data_files([f"{name}/{item.case.set}.jsonl" for item in facts.items for name in TABLES])
     lines = ["---", "license: other", "task_categories: [visual-question-answering]", "language: [en]", "configs:"]
-    for table, files in configs.items():
-        lines += [f"  - config_name: {table}", "    data_files:"]
+    for config, files in configs.items():
+        lines += [f"  - config_name: {config}", "    data_files:"]
         for split, path in files.items():
             lines += [f"      - split: {split}", f"        path: {path}"]
     return "\n".join([*lines, "---\n"])
@@ -118,8 +119,8 @@ def _counts(items: Sequence[SetItem]) -> str:
         f"{several} items accept more than one verdict."
     )
     tables = (
-        _table(("primary verdict", *modalities, "all"), verdicts),
-        _table(("category of the lever", *Intensity), categories),
+        table(("primary verdict", *modalities, "all"), verdicts),
+        table(("category of the lever", *Intensity), categories),
     )
     return "\n\n".join((text, *tables))
 
@@ -131,7 +132,7 @@ def _levers(items: Sequence[SetItem]) -> str:
     rows = sorted((str(lever), count) for lever, count in used.items())
     text = f"{len(used.keys() & set(known))} of {len(known)} levers of the catalogue are used."
     missing = f"\n\nUnused: {', '.join(unused)}." if unused else ""
-    return f"{text}\n\n{_table(('lever', 'items'), rows)}{missing}"
+    return f"{text}\n\n{table(('lever', 'items'), rows)}{missing}"
 
 
 def _anchors(items: Sequence[SetItem]) -> str:
@@ -139,7 +140,7 @@ def _anchors(items: Sequence[SetItem]) -> str:
     measured = sum(counts[anchor] for anchor in MEASURED)
     return (
         f"{measured} of {len(items)} labels are measured on the finished item (`pixel`, `geometry`); the others rest "
-        f"on the structure of the question or on consensus.\n\n{_table(('anchor', 'items'), sorted(counts.items()))}"
+        f"on the structure of the question or on consensus.\n\n{table(('anchor', 'items'), sorted(counts.items()))}"
     )
 
 
@@ -152,7 +153,7 @@ def _rejects(facts: CardFacts) -> str:
     reasons.update(str(one["reason"]) for one in removed if isinstance(one, dict) and "reason" in one)
     if not reasons:
         return "Nothing is recorded."
-    return f"Each candidate that went has one reason.\n\n{_table(('reason', 'candidates'), sorted(reasons.items()))}"
+    return f"Each candidate that went has one reason.\n\n{table(('reason', 'candidates'), sorted(reasons.items()))}"
 
 
 def _consensus(facts: CardFacts) -> str:
@@ -197,7 +198,7 @@ def _sources(items: Sequence[SetItem]) -> str:
                 str(item.provenance.get(key) or "-") for key in ("source", "license", "attribution")
             )
             rows[source, "all", licence, owner] += 1
-    return _table(head, [(*key, count) for key, count in sorted(rows.items())])
+    return table(head, [(*key, count) for key, count in sorted(rows.items())])
 
 
 def _limits(facts: CardFacts) -> str:
@@ -221,10 +222,3 @@ def _estimate(value: Mapping[str, Any]) -> str:
 
 def _listed(counts: Mapping[Any, int]) -> str:
     return ", ".join(f"{name} {count}" for name, count in sorted(counts.items(), key=lambda pair: str(pair[0])))
-
-
-def _table(head: Sequence[object], rows: Iterable[Sequence[object]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(
-        f"| {' | '.join(str(cell).replace('|', '/').replace(chr(10), ' ') for cell in line)} |" for line in lines
-    )

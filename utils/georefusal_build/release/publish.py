@@ -112,11 +112,11 @@ def public_items(items: Sequence[SetItem], order: Order, images: Path) -> list[S
     raise DataError("two items have one key (base_id, lever, attempt); build the set again")
 
 
-def closed(shut: Sequence[Gate]) -> None:
-    """Raise the error that names the shut gates, if there are any."""
+def closed(shut: Sequence[Gate], more: str = "") -> None:
+    """Raise the error that names the shut gates, if there are any; `more`: a last line."""
     if shut:
         listed = "".join(f"\n  {gate.name}: {gate.detail}" for gate in shut)
-        raise ShutGateError(f"not released; {len(shut)} gates are shut:{listed}")
+        raise ShutGateError(f"not released; {len(shut)} gates are shut:{listed}{more}")
 
 
 def _public_id(item: SetItem, salt: str, digits: int) -> str:
@@ -157,10 +157,7 @@ def _refuse(out: Path, told: str, shut: Sequence[Gate]) -> None:
         return
     kept = out.with_name(f"{out.name}.refused")
     write_text(kept / "AUDIT.md", told)
-    try:
-        closed(shut)
-    except ShutGateError as error:
-        raise ShutGateError(f"{error}\n  the audit is in {kept / 'AUDIT.md'}") from None
+    closed(shut, f"\n  the audit is in {kept / 'AUDIT.md'}")
 
 
 def _complete(

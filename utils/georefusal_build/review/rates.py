@@ -1,20 +1,17 @@
 """Agreement of reviewers: Cohen's kappa, Gwet's AC1 and Krippendorff's alpha, resampled over base images."""
 
-import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import combinations
 from math import lcm
 
 import numpy as np
 
-from georefusal_build.layout import SetItem
 from georefusal_build.review.joined import Judged, chosen
 from georefusal_task.core.sampling import Sample, divide
 from georefusal_task.core.stats import Estimate, Floats, Ints, bootstrap_clusters, undefined
 from georefusal_task.core.verdicts import VERDICTS, Verdict
 from georefusal_task.report.agreement import cohen_kappa, gwet_ac1
-from georefusal_task.report.provenance import linked
 
 GOOD, USABLE = 0.80, 0.67
 """Source: Krippendorff 2004: from .80 on reliable, from .67 on for tentative conclusions."""
@@ -25,15 +22,6 @@ SCALES = {"six verdicts": len(VERDICTS), "answer or refuse": 2}
 
 Said = Mapping[str, Mapping[str, Judged]]
 """Reviewer -> item id -> judgement."""
-
-
-def clusters(items: Iterable[SetItem]) -> dict[str, str]:
-    """Return item id -> cluster: items of one base image or base question; else of one image file."""
-    ties = {}
-    for item in items:
-        known = [f"{key} {item.provenance[key]}" for key in ("base_image", "base_id") if item.provenance.get(key)]
-        ties[item.id] = known or [f"file {hashlib.sha256(item.case.image.read_bytes()).hexdigest()}"]
-    return linked(ties)
 
 
 def category(verdict: Verdict | None, kinds: int) -> int:

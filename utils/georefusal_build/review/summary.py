@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from georefusal_build.layout import SetItem
+from georefusal_build.layout import SetItem, clusters
 from georefusal_build.review.joined import Judged, by_reviewer, chosen
 from georefusal_build.review.merge import Decision, Fate, alarm, decide, lever_counts, supports
-from georefusal_build.review.rates import agreement, alpha, clusters, grade
+from georefusal_build.review.rates import agreement, alpha, grade
 from georefusal_task.core.records import Label
 from georefusal_task.core.sampling import Sample
 from georefusal_task.core.stats import Estimate, undefined
