@@ -1,5 +1,6 @@
 """The line from annotated images to candidates on real scenes: the example of the documentation, as it stands there."""
 
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -10,19 +11,35 @@ from georefusal_build.commands import APP
 from georefusal_build.judging import rederive
 from georefusal_build.layout import SetItem, read_set
 
-EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "build.yaml"
+DOCS = Path(__file__).parents[2] / "docs"
+EXAMPLE, PAGE = DOCS / "examples" / "build.yaml", DOCS / "build.md"
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def candidates(tmp_path_factory: pytest.TempPathFactory) -> list[SetItem]:
-    """The items of the finished set."""
+def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """The finished set, and what its run printed."""
     out = tmp_path_factory.mktemp("example") / "candidates"
     done = CliRunner().invoke(APP, ["run", str(EXAMPLE), "-o", str(out)])
     assert done.exit_code == 0, done.stderr
     assert "warning" not in done.stderr
-    return read_set(out)
+    return out, done.stdout
+
+
+@pytest.fixture(scope="module")
+def candidates(built: tuple[Path, str]) -> list[SetItem]:
+    return read_set(built[0])
+
+
+def test_the_page_on_building_shows_what_is_printed(built: tuple[Path, str]) -> None:
+    """Of the plan and of the run, every line but the dots."""
+    planned = CliRunner().invoke(APP, ["plan", str(EXAMPLE), "--dry-run"]).stdout
+    printed = {line.rstrip() for line in (planned + built[1]).splitlines()}
+    blocks = re.findall(r"```\n(lever .*?)```", PAGE.read_text("utf-8"), re.S)
+    quoted = {line.rstrip() for block in blocks for line in block.splitlines()}
+    assert len(blocks) == 2
+    assert quoted - printed == {"..."}
 
 
 def test_every_category_on_both_sensors(candidates: list[SetItem]) -> None:
