@@ -2,17 +2,13 @@
 
 import json
 import random
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import pytest
-from inspect_ai import Task
-from inspect_ai import eval as evaluate
 from inspect_ai.log import EvalLog
-from inspect_ai.model import get_model
 from support.grounding import make_set
 from support.harnesses import InspectRun, LmEvalRun, run_inspect, run_lm_eval
 from support.host import MODULE, HostRun, run_host
@@ -208,17 +204,6 @@ def test_score_and_report_read_the_log(runs: Runs, task: str, tmp_path: Path) ->
 @pytest.fixture(scope="module")
 def questions(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_set(tmp_path_factory.mktemp("data") / "set", n=20)
-
-
-@pytest.fixture
-def run(tmp_path: Path) -> Callable[..., tuple[EvalLog, list[Request]]]:
-    def run(task: Task, reply: Callable[[Request], Answer], **options: Any) -> tuple[EvalLog, list[Request]]:
-        with ChatServer(reply) as server:
-            model = get_model("openai-api/own/scripted", base_url=server.base_url, api_key="none", memoize=False)
-            (log,) = evaluate(task, model=model, log_dir=str(tmp_path), display="none", max_retries=0, **options)
-        return log, server.requests
-
-    return run
 
 
 def figures_of(log: EvalLog) -> dict[str, float]:

@@ -1,19 +1,15 @@
 """The tasks for inspect_ai in its own process: what is shown, how scores look to it, failures, epochs, clusters."""
 
 import json
-from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from inspect_ai import Task
-from inspect_ai import eval as evaluate
 from inspect_ai.log import EvalLog
-from inspect_ai.model import get_model
 from inspect_ai.util import registry_info
-from support.server import Answer, ChatServer, Request
+from support.server import Answer, Request
 from support.twin import make_twin
 
 from georefusal_task import data
@@ -34,17 +30,6 @@ WRONG = json.dumps({"verdict": "REFUSE_NONFACTUAL_QUERY", "answer": "", "justifi
 @pytest.fixture(scope="module")
 def twin(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_twin(tmp_path_factory.mktemp("data") / "twin", n=20)
-
-
-@pytest.fixture
-def run(tmp_path: Path) -> Callable[..., tuple[EvalLog, list[Request]]]:
-    def run(task: Task, reply: Callable[[Request], Answer], **options: Any) -> tuple[EvalLog, list[Request]]:
-        with ChatServer(reply) as server:
-            model = get_model("openai-api/own/scripted", base_url=server.base_url, api_key="none", memoize=False)
-            (log,) = evaluate(task, model=model, log_dir=str(tmp_path), display="none", max_retries=0, **options)
-        return log, server.requests
-
-    return run
 
 
 def figures(log: EvalLog) -> dict[str, float]:
