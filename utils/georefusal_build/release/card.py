@@ -8,15 +8,13 @@ from functools import cached_property
 from typing import Any
 
 from georefusal_build.catalogue import levers
-from georefusal_build.layout import SetItem
+from georefusal_build.layout import TABLES, SetItem
 from georefusal_build.markdown import table
 from georefusal_build.release.croissant import About, data_files
 from georefusal_build.release.gates import Gate
 from georefusal_task.core.records import Intensity
 from georefusal_task.core.verdicts import REFUSALS, VERDICTS
 from georefusal_task.report.provenance import MEASURED
-
-TABLES = ("cases", "labels", "provenance")
 
 
 @dataclass(frozen=True)
