@@ -48,7 +48,9 @@ SHIPS = frozenset({"ship"})
         (tile(ship(10, 10, difficult=True), complete=SHIPS), "whole", Bar.DIFFICULT),
         (tile(ship(10, 10, truncated=True)), "whole", Bar.TRUNCATED),
         (tile(ship(10, 10, w=15), ship(50, 50, difficult=True)), "whole", Bar.DIFFICULT),
-        (tile(ship(10, 10), cut=SHIPS), "whole", Bar.CUT),
+        (tile(ship(10, 10), ship(0, 90, truncated=True), cut=SHIPS), "whole", "yes"),  # a whole one settles it
+        (tile(ship(0, 90, truncated=True), cut=SHIPS, complete=SHIPS), "whole", Bar.CUT),
+        (tile(ship(0, 10, truncated=True), cut=SHIPS, complete=SHIPS), "lower-right", Bar.CUT),  # no "no" beside it
         (tile(), "whole", Bar.INCOMPLETE),
         (tile(complete=SHIPS), "whole", "no"),
         (tile(verified_absent=SHIPS), "whole", "no"),

@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 from support import small_build as small
 
+from georefusal_build.asking import Bar
 from georefusal_build.build_config import load_config
 from georefusal_build.catalogue import levers
 from georefusal_build.context import open_context
 from georefusal_build.jobs import Job
+from georefusal_build.left_out import HELP, told
 from georefusal_build.levers import FAMILIES
 from georefusal_build.made import Made
 from georefusal_build.making import UNSOLVABLE
@@ -163,3 +165,11 @@ def test_sources_can_be_narrowed_and_told_apart() -> None:
     assert "again/port" not in named
     with pytest.raises(ConfigError, match="harbor"):
         open_context(small.config(sources=[{**one, "exclude": ["harbor"]}]))
+
+
+def test_every_reason_for_leaving_out_says_what_helps() -> None:
+    """A reader who gets no job from a source must not have to look into the code."""
+    assert HELP.keys() == {str(bar) for bar in Bar} | {"balance", "per_image", "class_share", "unresolved"}
+    assert [line.split()[:2] for line in told(small.plan().left_out)] == [
+        [name, str(count)] for name, count in sorted(small.plan().left_out.items()) if count
+    ]

@@ -106,19 +106,19 @@ class Court:
         entry = self.table.by_name.get(name)
         if entry is None or not entry.ask:
             return Ruling(bar=Bar.NOT_IN_TABLE)
-        if self.table.members(name) & self.tile.cut:
-            return Ruling(bar=Bar.CUT)
         bars: list[Bar] = []
         for one in self.evidence(name, scope):
-            bar = self._unfit(one, scope)
+            bar = self.unfit(one, scope)
             if bar is None:
-                return Ruling("yes")
+                return Ruling("yes")  # one that nobody can dispute settles it, whatever else the border cuts
             bars.append(bar)
+        if self.table.members(name) & self.tile.cut:
+            return Ruling(bar=Bar.CUT)
         doubt = min(bars, key=list(Bar).index) if bars else self._unsure(name, scope)
         return Ruling(bar=doubt) if doubt else Ruling("no")
 
-    def _unfit(self, one: Instance, scope: Scope) -> Bar | None:
-        """Why this instance alone does not settle a yes."""
+    def unfit(self, one: Instance, scope: Scope) -> Bar | None:
+        """Return why this instance alone does not settle a yes; None when it does."""
         divisible = one.class_name in self.table.divisible
         checks: tuple[tuple[Bar, Callable[[], bool]], ...] = (
             (Bar.DIFFICULT, lambda: one.difficult),

@@ -19,7 +19,7 @@ def exhaustive(court: Court, base: Candidate) -> bool:
     tile, name = court.tile, base.class_name
     members, rivals = court.table.members(name), court.table.rivals[name]
     unclear = {one.class_name for one in tile.ignore_regions} & (members | rivals | {ALL_CLASSES})
-    unclear |= (tile.cut | tile.slivers | tile.scene.undecidable) & (members | rivals)
+    unclear |= (tile.slivers | tile.scene.undecidable) & (members | rivals)
     return name in tile.scene.complete and not unclear and not any(i.class_name in rivals for i in tile.instances)
 
 
@@ -51,16 +51,12 @@ def stands_out(pixels: U8, court: Court, base: Candidate, gate: GateConfig) -> s
     if base.answer == "no":
         return ""
     measured = measure(pixels, pixels, targets_of(court, base), contrast=True)
-    least, large = court.limits.min_minor_px, FILLS * min(court.tile.width, court.tile.height)
-    rows = _rows(measured)
-    sharp = [
-        row
-        for one, row in zip(court.evidence(base.class_name, base.scope), rows, strict=True)
-        if not one.difficult and one.sides[0] >= least
-    ]
-    clean = [row for row in sharp if row["sat_fraction"] <= gate.max_saturated]
+    large = FILLS * min(court.tile.width, court.tile.height)
+    found = zip(court.evidence(base.class_name, base.scope), _rows(measured), strict=True)
+    settling = [row for one, row in found if court.unfit(one, base.scope) is None]
+    clean = [row for row in settling if row["sat_fraction"] <= gate.max_saturated]
     if not clean:
-        return f"no instance is large and unsaturated enough (at least {least:g} px, at most {gate.max_saturated:g})"
+        return f"no instance that would settle a yes is unsaturated (at most {gate.max_saturated:g} of it)"
     if any(r["n_eff"] >= large or r["scan_z"] >= gate.min_z or r["cnr"] >= gate.min_cnr for r in clean):
         return ""
     best = max(clean, key=lambda row: row["scan_z"])

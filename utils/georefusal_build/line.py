@@ -14,6 +14,7 @@ from georefusal_build.assemble import assemble, read_summary
 from georefusal_build.build_config import BuildConfig, load_config
 from georefusal_build.context import Context, open_context
 from georefusal_build.jobs import Job, read_jobs
+from georefusal_build.left_out import told
 from georefusal_build.making import make
 from georefusal_build.plan import make_plan, read_plan
 from georefusal_build.run import Progress, run_jobs
@@ -69,11 +70,8 @@ def open_build(config_path: Path, out: Path, plan_path: Path | None = None) -> B
     context = open_context(config)
     plan = read_plan(plan_path) if plan_path else make_plan(config, context)
     if not plan.jobs:
-        told = ", ".join(f"{count} {reason}" for reason, count in sorted((+plan.left_out).items()))
-        raise DataError(
-            f"{plan_path or config_path}: there is no job to make; left out were {told or 'no candidates'}. "
-            "What each reason means, and what helps, stands in docs/build.md"
-        )
+        reasons = "\n  ".join(told(plan.left_out)) or "no candidates"
+        raise DataError(f"{plan_path or config_path}: there is no job to make; left out were\n  {reasons}")
     return Build(config, context, plan.jobs, _named(out))
 
 

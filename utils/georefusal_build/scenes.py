@@ -14,6 +14,7 @@ import shapely
 from numpy.typing import NDArray
 
 from georefusal_build.polygons import Points, clip_polygon, polygon_area
+from georefusal_build.sun import Sun
 from georefusal_task.core.errors import ConfigError
 
 Modality = Literal["optical", "sar"]
@@ -101,7 +102,7 @@ class Scene:
     complete: classes of which every instance in the image is annotated (and which, without an instance, are absent).
     verified_absent: classes that somebody looked for and did not find.
     undecidable: classes that this image cannot show or rule out; never asked about.
-    gsd_m: ground sample distance, metres per pixel, None when unknown.
+    gsd_m: ground sample distance, metres per pixel, None when unknown. sun: where it stood, None when unknown.
     subsource: the collection inside the source that the image came from ("" when there is only one).
     """
 
@@ -118,6 +119,7 @@ class Scene:
     verified_absent: frozenset[str] = frozenset()
     undecidable: frozenset[str] = frozenset()
     ignore_regions: tuple[IgnoreRegion, ...] = ()
+    sun: Sun | None = None
     licence: str = ""
     notice: str = ""
 
@@ -127,8 +129,9 @@ class Tile:
     """A window of a scene, as it will be released.
 
     x, y, width, height: the window in scene pixels. instances, ignore_regions: clipped, in tile pixels.
-    cut: classes with an instance that the window cuts in a way that nobody could judge; never asked about here.
-    slivers: classes of which so little of an instance is left that it is not listed; nobody could rule them out.
+    cut: classes with an instance that the window cuts in a way that nobody could judge: a "yes" needs a whole one, and
+    neither a "no" nor a number can be told.
+    slivers: classes with a piece of an instance so small that it is not listed; nobody could rule them out.
     """
 
     scene: Scene
@@ -161,8 +164,9 @@ class Tiling:
 
     size: side of the square window, pixels; a scene that is smaller in a direction keeps its own extent there.
     overlap: share of a window that it has in common with its neighbour, [0, 1).
-    cut_from, cut_to: an instance of which a share in [cut_from, cut_to] lies outside the window bars its class there;
-    one that loses less stays, one that loses more is left out as a sliver.
+    cut_from, cut_to: an instance of which a share in [cut_from, cut_to] lies outside the window is half-cut, and its
+    class is asked about only where a whole one settles a "yes"; one that loses less stays, one that loses more is left
+    out as a sliver.
     Source: the window size and shares are those of the generator's design (800 px, 25 %, 10 % to 90 %).
     """
 
@@ -235,6 +239,8 @@ def _cut(
                 continue
             if not whole and lost >= tiling.cut_from:
                 cut.add(one.class_name)
+            if len(pieces) > 1:
+                slivers.add(one.class_name)
             pieces = pieces[:1]
         instances += (
             replace(one, polygon=_shift(piece, -x, -y), truncated=one.truncated or lost > 1e-9) for piece in pieces

@@ -25,6 +25,7 @@ def plan(
     """
     from georefusal_build.build_config import load_config
     from georefusal_build.context import open_context
+    from georefusal_build.left_out import told
     from georefusal_build.plan import make_plan, write_plan
 
     settings = load_config(config)
@@ -38,9 +39,8 @@ def plan(
         print(f"{one.lever:24}{one.fits:7}{jobs:7}{one.optical:9}{one.sar:6}  {items}")
     bases = ", ".join(f"{count} {modality} {answer}" for (modality, answer), count in sorted(made.bases.items()))
     print(f"\n{len(made.jobs)} jobs from {len(context.scenes)} scenes; base questions: {bases or 'none'}")
-    for reason, count in sorted(made.left_out.items()):
-        if count:
-            print(f"left out  {reason:24}{count:>7}")
+    for line in told(made.left_out):
+        print(f"left out  {line}")
     if not dry_run:
         write_plan(made, output)
         print(f"plan      {output}")
