@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from georefusal_build.build_config import BuildConfig, SourceConfig
 from georefusal_build.pixels import scene_pixels
+from georefusal_build.plan import make_plan
 from georefusal_build.sources import SOURCES, ReadReport
 
 ROOT = Path(__file__).parents[2]
@@ -49,6 +51,14 @@ def test_real_dota_agrees_with_its_coco_copy() -> None:
         assert [name for name, _ in mine] == [name for name, _ in theirs]
         for (_, a), (_, b) in zip(mine, theirs, strict=True):
             assert a == pytest.approx(b, abs=0.51)
+
+
+def test_real_dota_gives_jobs_of_every_category_at_the_default_tiling() -> None:
+    """A marina whose every window cuts a ship: the whole ones beside it settle a yes."""
+    source = SourceConfig(format="dota", root=dota())
+    plan = make_plan(BuildConfig(name="dota", seed=7, salt="a test's own", sources=(source,)))
+    assert plan.bases["optical", "yes"] > 0
+    assert {job.family[:2] for job in plan.jobs} == {"im", "gm", "aq", "fp", "nf"}
 
 
 @pytest.mark.parametrize("root", [SCENES, *(path for path in [BESIDE / "scenes"] if path.is_dir())])
