@@ -52,7 +52,7 @@ def test_objects_are_read_at_their_place(source: str, archive: Path) -> None:
 
 def test_oriented_formats_keep_the_corners(source: str, archive: Path) -> None:
     second = scenes(source, archive)["good"].instances[1]
-    assert second.oriented == (source not in {"voc", "xview", "fmow"})
+    assert second.oriented == (source not in {"voc", "csv", "xview", "fmow"})
     if second.oriented:
         np.testing.assert_allclose(second.points, native.QUAD, atol=1e-3)
 
@@ -82,7 +82,7 @@ def test_a_broken_annotation_is_named_and_costs_completeness(source: str, archiv
     assert len(told) == 1, report.problems
     assert str(archive) in told[0]
     missing = found["good"].complete - found["torn"].complete
-    assert missing or source in {"voc", "yolo", "fmow"}  # these claim nothing by themselves
+    assert missing or source in {"voc", "yolo", "csv", "fmow"}  # these claim nothing by themselves
 
 
 def test_reading_again_gives_the_same_scenes_in_the_same_order(source: str, archive: Path) -> None:

@@ -226,6 +226,7 @@ TURNED = {
     "coco": ('"bbox": [20, 10, 40, 30]', '"bbox": [60, 10, -40, 30]'),
     "voc": ("<xmax>60</xmax>", "<xmax>6</xmax>"),
     "yolo": (native.yolo_box(native.BOX), native.yolo_box((40, 10, 40, 40))),
+    "csv": ("20,10,60,40,ship", "60,10,20,40,ship"),
     "xview": ('"20,10,60,40"', '"60,10,20,40"'),
     "fmow": ('"box": [20, 10, 40, 30]', '"box": [20, 10, 40, 0]'),
 }
@@ -237,7 +238,7 @@ def test_a_box_that_ends_before_it_begins_is_reported(source: str, tmp_path: Pat
     native.WRITERS[source](tmp_path)
     old, new = TURNED[source]
     report = ReadReport()
-    files = [path for path in tmp_path.rglob("*") if path.suffix in (".json", ".geojson", ".xml", ".txt")]
+    files = [path for path in tmp_path.rglob("*") if path.suffix in (".json", ".geojson", ".xml", ".txt", ".csv")]
     changed = [path for path in files if old in path.read_text()]
     assert changed
     for path in changed:

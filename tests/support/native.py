@@ -180,6 +180,18 @@ def yolo(root: Path) -> None:
     write(root / "data.yaml", "train: images/train\nnames:\n  0: ship\n  1: harbor\n")
 
 
+def csv(root: Path) -> None:
+    images(root / "RGB", ".png")
+    rows = {
+        "good": [(*BOX, "ship"), (90, 20, 140, 70, "harbor"), (*OUT, "ship")],
+        "empty": [("", "", "", "", "")],
+        "cut": [(*BOX, "ship")],
+        "torn": [(*BOX, "ship"), (1, 2, "three", 4, "harbor")],
+    }
+    lines = [",".join(map(str, (f"{name}.png", *row))) for name, some in rows.items() for row in some]
+    write(root / "boxes.csv", "\n".join(["image_path,xmin,ymin,xmax,ymax,label", *lines, ""]))
+
+
 def m4sar(root: Path) -> None:
     for side in ("optical", "sar"):
         images(root / side / "images" / "train", ".jpg")
@@ -240,5 +252,5 @@ def sardet(root: Path) -> None:
 
 
 WRITERS: dict[str, Callable[[Path], None]] = {
-    writer.__name__: writer for writer in (coco, voc, yolo, dota, dior, fair1m, xview, fmow, sardet, m4sar)
+    writer.__name__: writer for writer in (coco, voc, yolo, csv, dota, dior, fair1m, xview, fmow, sardet, m4sar)
 }

@@ -254,7 +254,7 @@ class ClassTable(_Frozen):
         return frozenset(name for name in own if needed[name] <= scene.complete)
 
 
-_OPEN_SOURCES = frozenset({"coco", "voc", "yolo"})
+_OPEN_SOURCES = frozenset({"coco", "voc", "yolo", "csv"})
 """Formats whose class names are not known beforehand."""
 
 

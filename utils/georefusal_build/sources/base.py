@@ -94,7 +94,7 @@ class Source:
     """One format and what is known about data that come in it.
 
     layout: what is looked for below the root. completeness: when the lack of a box means the lack of an object.
-    unchecked: what could not be compared with a real file of the source. options: names of `ReadOptions` in use;
+    checked: how far the reader was compared with real files of the source. options: names of `ReadOptions` in use;
     versions: values of `version`, the first being the default.
     """
 
@@ -105,7 +105,7 @@ class Source:
     outline: str
     completeness: str
     licence: str
-    unchecked: str
+    checked: str
     options: frozenset[str] = frozenset()
     versions: tuple[str, ...] = ()
 

@@ -120,6 +120,7 @@ SOURCE = Source(
     outline="outlines, or axis-aligned boxes where an annotation has no polygon",
     completeness="the classes in `complete` of info or of the image, and those that the user vouches for",
     licence="info.licence, else as given by the user",
-    unchecked="run-length masks are not decoded: their box is used, and a crowd becomes a region not to be asked about",
+    checked="against real files; run-length masks are not decoded: their box is used, and a crowd becomes a region not "
+    "to be asked about",
     options=frozenset({"modality", "gsd_m", "complete", "verified_absent"}),
 )

@@ -1,6 +1,6 @@
 """A scene while its annotations are being read."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -28,10 +28,16 @@ class SceneDraft:
 
     An annotation that cannot be used is reported and left out; since it may have been an object, its class (or, when
     the class is unknown, every class) then no longer counts as annotated completely.
+
+    names: the classes of a source that has a closed list. Files spell them with other case and punctuation than the
+    list; an object of any other name is kept, and reported, since it may be one of the classes under another name.
     """
 
-    def __init__(self, annotation: Path, image: Path, size: tuple[int, int], report: ReadReport) -> None:
+    def __init__(
+        self, annotation: Path, image: Path, size: tuple[int, int], report: ReadReport, names: Iterable[str] = ()
+    ) -> None:
         self.annotation, self.image, self.report = annotation, image, report
+        self._spelling = {_letters(name): name for name in names}
         self.width, self.height = size
         self.instances: list[Instance] = []
         self.regions: list[IgnoreRegion] = []
@@ -49,6 +55,9 @@ class SceneDraft:
         truncated: bool = False,
     ) -> None:
         """Add one object; `place` is the line or field that error messages name."""
+        if not self._listed(class_name):
+            self.lose(place, f"'{class_name}' is no class of this source; the image now vouches for none")
+        class_name = self._spelled(class_name)
         ring = clean_polygon(points)
         if not ring:
             self.lose(place, f"the outline of this '{class_name}' encloses no area", class_name)
@@ -70,10 +79,16 @@ class SceneDraft:
     def lose(self, place: str, message: str, class_name: str | None = None) -> None:
         """Report an annotation that cannot be used."""
         self.report.add("annotation", SourceError(self.annotation, message, place))
-        if class_name is None:
+        if class_name is None or not self._listed(class_name):
             self._all_damaged = True
         else:
-            self._damaged.add(class_name)
+            self._damaged.add(self._spelled(class_name))
+
+    def _listed(self, class_name: str) -> bool:
+        return not self._spelling or _letters(class_name) in self._spelling
+
+    def _spelled(self, class_name: str) -> str:
+        return self._spelling.get(_letters(class_name), class_name)
 
     def scene(
         self,
@@ -107,6 +122,10 @@ class SceneDraft:
             notice=options.notice if options.notice is not None else notice,
             **more,
         )
+
+
+def _letters(name: str) -> str:
+    return "".join(filter(str.isalnum, name)).lower()
 
 
 def number(value: object, name: str) -> float:

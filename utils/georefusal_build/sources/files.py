@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from json import JSONDecodeError
 from json import loads as load_json
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 from xml.etree import ElementTree
 
@@ -27,11 +27,14 @@ Image.MAX_IMAGE_PIXELS = None  # survey images exceed Pillow's guard against hos
 
 
 def find_files(root: Path, suffixes: frozenset[str]) -> list[Path]:
-    """Return the files below `root` (or `root` itself) with one of the suffixes, sorted by path."""
+    """Return the files below `root` (or `root` itself) with one of the suffixes, sorted by path.
+
+    Hidden files, and the statistics that GDAL writes beside an image (`.aux.xml`), are not looked at.
+    """
     if root.is_file():
         return [root] if root.suffix.lower() in suffixes else []
     found = (path for path in root.rglob("*") if path.suffix.lower() in suffixes and not path.name.startswith("."))
-    return sorted(path for path in found if path.is_file())
+    return sorted(path for path in found if path.is_file() and not path.name.lower().endswith(".aux.xml"))
 
 
 def read_text(path: Path) -> str:
@@ -147,8 +150,22 @@ class ImageIndex:
         """The path below the root, without suffix."""
         return path.relative_to(self.root).with_suffix("").as_posix()
 
+    def named(self, file_name: str, annotation: Path, place: str = "") -> Path:
+        """Return the image of a path that an annotation file states: relative to it or the root, else by name alone.
+
+        Raises: SourceError as `find` does.
+        """
+        relative, root = file_name.replace("\\", "/"), self.root.resolve()
+        for base in (annotation.parent, self.root):
+            path = base / relative
+            if path.is_file() and path.resolve().is_relative_to(root):
+                return path
+        return self.find(PurePosixPath(relative).name, annotation, place)
+
     def find(self, name: str, annotation: Path, place: str = "") -> Path:
         """Return the image called `name` (with or without suffix) that lies closest to its annotation file.
+
+        Of those equally close, the one in a folder that the annotation file is named after: train/ for train.json.
 
         Raises: SourceError when there is none, or when two lie equally close.
         """
@@ -157,6 +174,10 @@ class ImageIndex:
             raise SourceError(annotation, f"there is no image '{name}' below {self.root}", place)
         shared = [_common_parts(path, annotation) for path in found]
         nearest = [path for path, count in zip(found, shared, strict=True) if count == max(shared)]
+        if len(nearest) > 1:
+            words = set(re.split(r"[^A-Za-z0-9]+", annotation.stem))
+            own = [path for path in nearest if words.intersection(path.parts[max(shared) : -1])]
+            nearest = own if len(own) == 1 else nearest
         if len(nearest) > 1:
             told = " and ".join(str(path) for path in nearest[:2])
             raise SourceError(annotation, f"image '{name}' is not unique: {told}; read one folder at a time", place)

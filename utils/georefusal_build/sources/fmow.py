@@ -1,6 +1,6 @@
 """fMoW: one JSON per image, one category per box, everything else unlabelled.
 
-Source: the fMoW paper (arXiv 1711.07846) and one metadata file in public code; no real image was at hand.
+Source: the fMoW paper (arXiv 1711.07846) and a metadata file quoted in public code.
 """
 
 from collections.abc import Iterator
@@ -29,12 +29,13 @@ def read(root: Path, options: ReadOptions, report: ReadReport) -> Iterator[Scene
 
 def _scene(path: Path, images: ImageIndex, options: ReadOptions, report: ReadReport) -> Scene:
     content: Any = read_json(path)
-    if not isinstance(content, dict) or not isinstance(content.get("bounding_boxes"), list):
-        raise SourceError(path, "has no list 'bounding_boxes'; is it an fMoW metadata file?")
+    boxes = content.get("bounding_boxes") if isinstance(content, dict) else None
+    if not isinstance(boxes, list | dict):
+        raise SourceError(path, "has no 'bounding_boxes'; is it an fMoW metadata file?")
     image = images.find(path.stem, path)
     draft = SceneDraft(path, image, image_size(image), report)
     seen: set[tuple[str, Points]] = set()
-    for i, entry in enumerate(content["bounding_boxes"]):
+    for i, entry in enumerate(boxes if isinstance(boxes, list) else [boxes]):  # a lone box may come without its list
         place = f"bounding_boxes[{i}]"
         try:
             name, points = _box(entry)
@@ -76,7 +77,8 @@ SOURCE = Source(
     outline="axis-aligned boxes",
     completeness="none: one category per box is labelled and nothing else, so positives only",
     licence="fMoW: Functional Map of the World Challenge Public License",
-    unchecked="no real image; where a box is listed twice, once as the original region, it counts once",
+    checked="against a published metadata file; not: an image; where a box is listed twice, once as the original "
+    "region, it counts once",
     options=frozenset({"version", "gsd_m"}),
     versions=("rgb", "msrgb"),
 )

@@ -79,7 +79,7 @@ SOURCE = Source(
     outline="axis-aligned boxes",
     completeness="the classes that the image's own collection annotates; unknown collection: none",
     licence="SARDet-100K: CC BY-NC 4.0; each collection keeps its own terms",
-    unchecked="no real file: whether file names tell the collection (give `subsources` if not), and which classes "
-    "each collection annotates exhaustively",
+    checked="folders and classes against the configuration of its authors; not: a file of the set, and which classes "
+    "each collection annotates exhaustively; its images bear running numbers, which do not tell the collection",
     options=frozenset({"gsd_m", "subsources"}),
 )

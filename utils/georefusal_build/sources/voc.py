@@ -1,6 +1,6 @@
 """Pascal VOC XML: one file per image, axis-aligned boxes."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from xml.etree.ElementTree import Element
 
@@ -38,9 +38,16 @@ def read(root: Path, options: ReadOptions, report: ReadReport) -> Iterator[Scene
 
 
 def read_annotation(
-    tree: Element, path: Path, images: ImageIndex, report: ReadReport, *, outline: Outline, first_pixel: int | None
+    tree: Element,
+    path: Path,
+    images: ImageIndex,
+    report: ReadReport,
+    *,
+    outline: Outline,
+    first_pixel: int | None,
+    names: Iterable[str] = (),
 ) -> SceneDraft:
-    """Return the draft of one <annotation>; shared with DIOR, which differs in its outlines.
+    """Return the draft of one <annotation>; shared with DIOR, which differs in its outlines and lists its `names`.
 
     A file with a coordinate 0 cannot count from 1, so it is read as counting from 0.
     """
@@ -49,8 +56,8 @@ def read_annotation(
         image = images.find(path.stem, path)
     except SourceError:
         image = images.find(named, path, "filename") if named else images.find(path.stem, path)
-    draft = SceneDraft(path, image, image_size(image), report)
-    _check_size(tree, draft)
+    draft = SceneDraft(path, image, image_size(image), report, names)
+    check_size(tree, draft)
     objects = tree.findall("object")
     origin = first_pixel if first_pixel is not None else _first_pixel(objects)
     for i, element in enumerate(objects, start=1):
@@ -95,7 +102,7 @@ def flag(element: Element, name: str) -> bool:
     return text.strip("0.") != "" and text not in _NOT
 
 
-def _check_size(tree: Element, draft: SceneDraft) -> None:
+def check_size(tree: Element, draft: SceneDraft) -> None:
     """See that boxes and image are of one size; 0 or nothing says that the writer did not know it."""
     try:
         size = tuple(round(field(tree, f"size/{side}")) for side in ("width", "height"))
@@ -135,6 +142,6 @@ SOURCE = Source(
     outline="axis-aligned boxes",
     completeness="only the classes that the user vouches for (`complete`)",
     licence="as given by the user",
-    unchecked="nothing known",
+    checked="against published samples, those of NEON among them",
     options=frozenset({"modality", "gsd_m", "complete", "verified_absent", "first_pixel"}),
 )

@@ -83,20 +83,34 @@ def class_names(root: Path) -> tuple[str, ...]:
 
     Raises: SourceError when there is none; numbers alone cannot be asked about.
     """
-    for path in find_files(root, frozenset({".yaml", ".yml"})):
-        try:
-            content: Any = yaml.safe_load(read_text(path))
-        except yaml.YAMLError as error:
-            raise SourceError(path, f"is not valid YAML ({error})".replace("\n", " ")) from error
-        found = content.get("names") if isinstance(content, dict) else None
-        if isinstance(found, list):
-            return tuple(str(name) for name in found)
-        if isinstance(found, dict):
-            return _numbered(found, path)
-    for path in find_files(root, frozenset({".txt", ".names"})):
-        if path.name.lower() in ("classes.txt", "obj.names"):
-            return tuple(line.strip() for line in read_text(path).splitlines() if line.strip())
-    raise SourceError(root, "names no classes; add a data.yaml with `names`, or a classes.txt with one name per line")
+    found = {path: names for path in find_files(root, frozenset({".yaml", ".yml"})) if (names := _yaml_names(path))}
+    if not found:
+        lists = find_files(root, frozenset({".txt", ".names"}))
+        found = {path: _lines(path) for path in lists if path.name.lower() in ("classes.txt", "obj.names")}
+    if not found:
+        raise SourceError(
+            root, "names no classes; add a data.yaml with `names`, or a classes.txt with one name per line"
+        )
+    first = next(iter(found))
+    for path, names in found.items():
+        if names != found[first]:
+            raise SourceError(path, f"names other classes than {first}; read one data set at a time")
+    return found[first]
+
+
+def _yaml_names(path: Path) -> tuple[str, ...]:
+    try:
+        content: Any = yaml.safe_load(read_text(path))
+    except yaml.YAMLError as error:
+        raise SourceError(path, f"is not valid YAML ({error})".replace("\n", " ")) from error
+    names = content.get("names") if isinstance(content, dict) else None
+    if isinstance(names, dict):
+        return _numbered(names, path)
+    return tuple(str(name) for name in names) if isinstance(names, list) else ()
+
+
+def _lines(path: Path) -> tuple[str, ...]:
+    return tuple(line.strip() for line in read_text(path).splitlines() if line.strip())
 
 
 def _numbered(names: dict[Any, Any], path: Path) -> tuple[str, ...]:
@@ -135,6 +149,6 @@ SOURCE = Source(
     outline="axis-aligned boxes, oriented boxes or outlines",
     completeness="only the classes that the user vouches for (`complete`)",
     licence="as given by the user",
-    unchecked="nothing known",
+    checked="against published data configurations and label files",
     options=frozenset({"modality", "gsd_m", "complete", "verified_absent"}),
 )
