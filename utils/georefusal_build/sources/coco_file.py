@@ -93,12 +93,7 @@ class CocoFile:
 
     def find_image(self, entry: CocoImage, images: ImageIndex) -> Path:
         """Return the image file: relative to the JSON file or the root, else by name anywhere below the root."""
-        root = images.root.resolve()
-        for base in (self.path.parent, images.root):
-            path = base / entry.file_name
-            if path.is_file() and path.resolve().is_relative_to(root):
-                return path
-        return images.find(Path(entry.file_name).name, self.path, f"images, id {entry.id}")
+        return images.named(entry.file_name, self.path, f"images, id {entry.id}")
 
 
 def instances_of(coco: CocoFile, entry: CocoImage, draft: SceneDraft) -> None:
