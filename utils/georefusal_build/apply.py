@@ -1,17 +1,19 @@
 """Pulling a lever: clean image in, finished image out, with the label that the measurement gives it."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 
-from georefusal_build.anchors import measure
+from georefusal_build.anchors import Measurement, measure
+from georefusal_build.anchors_wake import has_wake, wake_z
 from georefusal_build.arrays import U8
 from georefusal_build.bands import decide
 from georefusal_build.kernels.tones import is_grey
 from georefusal_build.levers import find
 from georefusal_build.levers.registry import Effect, Subject
-from georefusal_build.outcomes import InapplicableError, NotApplicable, Outcome, Reason
+from georefusal_build.outcomes import InapplicableError, Json, NotApplicable, Outcome, Reason
 from georefusal_build.polygons import Points, clip_polygon
 from georefusal_build.scenes import Modality
 from georefusal_build.streams import Stream, derive_key
@@ -36,6 +38,7 @@ def apply(
     asks: str = "",
     colour: str = "",
     shadow_px: tuple[float, float] | None = None,
+    wakes: bool = False,
     settings: Mapping[str, float] | None = None,
     levers_applied: Sequence[str] = (),
 ) -> Outcome | NotApplicable:
@@ -48,10 +51,11 @@ def apply(
     random stream, so that an item can be made again alone; two items that share an image pass the same base_id.
     asks: what a crossed question asks for, "colour" or "plain" (im_channel: the targets are instances whatever the
     answer); colour: the colour it names. shadow_px: from an object's foot to the end of its shadow, (x, y), where it is
-    known; the parameter "evidence" says whether it was. settings: values that the caller fixes ("step" of gm_decimate,
-    "level" of im_bury, or "usual" 1 for the one that all items of a base share and no other, "gain" of gain_clip and
-    crush, "reduced" 0 or 1 of im_channel). levers_applied: levers that have
-    changed `pixels` already; there must be none.
+    known; the parameter "evidence" says whether it was. wakes: the class may draw wakes, for which
+    radar images are searched: with one, a base is of no use to what acts on pixels alone. settings: values that the
+    caller fixes ("step" of gm_decimate, "level" of im_bury, or "usual" 1 for the one that all items of a base share and
+    no other, "gain" of gain_clip and crush, "reduced" 0 or 1 of im_channel). levers_applied: levers that have changed
+    `pixels` already; there must be none.
 
     Raises:
         ConfigError: no such lever or variant.
@@ -86,10 +90,12 @@ def apply(
         _check(subject, levers_applied)
         if chosen is None:
             raise InapplicableError(Reason.WRONG_BASE, f"{lever_id} {variant or ''} is not defined for {modality}")
+        searched = _without_wake(subject) if wakes and family.touches == "pixels" else Measurement()
         stream = Stream(derive_key(master, base_id, family.name, attempt))
         effect = family.pull(subject, stream, intensity, chosen.name)
     except InapplicableError as error:
         return NotApplicable(lever_id, error.reason, error.detail)
+    effect = replace(effect, measured=effect.measured.merged(searched))
     return _outcome(lever_id, chosen.name, subject, effect, contrast=family.contrast, grey=grey)
 
 
@@ -100,6 +106,20 @@ def _check(subject: Subject, levers_applied: Sequence[str]) -> None:
         raise InapplicableError(Reason.NO_TARGET, "no target outline was given")
     if not all(target.patch(subject.shape).size for target in subject.targets):
         raise InapplicableError(Reason.NO_TARGET, f"a target lies outside the image of {subject.shape}")
+
+
+def _without_wake(subject: Subject) -> Measurement:
+    """How far the water before and behind the targets stands out on a radar image, where it is not a wake.
+
+    One would give a ship away whatever hides, drowns or coarsens it.
+    """
+    if subject.modality != "sar" or subject.answer == "no":
+        return Measurement()
+    found = wake_z(subject.pixels, subject.targets)
+    if has_wake(found):
+        strongest = max(z for z in found if z is not None)
+        raise InapplicableError(Reason.WAKE, f"the water on a target's axis stands out by {strongest:.1f} robust sd")
+    return Measurement({"wake_z": found})
 
 
 def _outcome(lever_id: str, variant: str, subject: Subject, effect: Effect, *, contrast: bool, grey: bool) -> Outcome:
@@ -126,10 +146,17 @@ def _outcome(lever_id: str, variant: str, subject: Subject, effect: Effect, *, c
         measurement=measurement,
         verdict=decision if isinstance(decision, Verdict) else None,
         rejection=decision if isinstance(decision, Reason) else None,
-        params=effect.params | {"evidence": "grown" if subject.shadow_px is None else "grown and shadow"},
+        params=effect.params | _evidence(subject),
         mask=None if effect.visible is None or effect.window else effect.visible < 0.5,
         levers_applied=(lever_id,),
     )
+
+
+def _evidence(subject: Subject) -> dict[str, Json]:
+    """What the region around the targets that has to be hidden takes in."""
+    if subject.shadow_px is None:
+        return {"evidence": "grown"}
+    return {"evidence": "grown and shadow", "object_shadow_px": [*subject.shadow_px]}
 
 
 def _windowed(effect: Effect, subject: Subject) -> tuple[U8, tuple[Target, ...]]:

@@ -14,6 +14,7 @@ from georefusal_build.asking import Limits
 from georefusal_build.scenes import Modality, Tiling
 from georefusal_build.selection import Balance, Caps
 from georefusal_build.sources import SOURCES, ReadOptions
+from georefusal_build.sun import Sun
 from georefusal_task.core.errors import ConfigError
 from georefusal_task.core.records import Intensity
 
@@ -43,6 +44,7 @@ class SourceOptions(_Strict):
 
     modality: Modality | None = None
     gsd_m: float | None = Field(None, gt=0)
+    sun: Sun | None = None
     complete: frozenset[str] | None = None
     verified_absent: frozenset[str] | None = None
     version: str | None = None

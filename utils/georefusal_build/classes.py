@@ -52,7 +52,8 @@ class FineClass(_Frozen):
 class ObjectClass(_Frozen):
     """A class that questions are about.
 
-    metres: nominal (minor, major) size. compact: its surroundings do not give it away, so coarse sampling hides it.
+    metres: nominal (minor, major) size. height_m: typical height above the ground, of what casts a shadow by it.
+    wakes: one under way draws a wake. compact: its surroundings do not give it away, so coarse sampling hides it.
     divisible: any piece of one is still one. ask: whether questions about it may be posed. alike: classes of which an
     instance might pass for one of this. includes: classes of which every instance is one of this. aliases: further
     names in annotations, never used in a question.
@@ -65,6 +66,8 @@ class ObjectClass(_Frozen):
     synonyms: tuple[tuple[str, str, str], ...] = ()
     aliases: tuple[str, ...] = ()
     metres: tuple[float, float]
+    height_m: float | None = Field(None, gt=0)
+    wakes: bool = False
     compact: bool = False
     divisible: bool = False
     ask: bool = True
@@ -145,6 +148,15 @@ class ClassTable(_Frozen):
     def members(self, name: str) -> frozenset[str]:
         """Return the class and all that it includes."""
         return self._members.get(name, frozenset({name}))
+
+    def height_m(self, name: str) -> float | None:
+        """Return the nominal height of the tallest that counts as one of a class, None where none is known."""
+        heights = (self.by_name[member].height_m for member in self.members(name))
+        return max((height for height in heights if height is not None), default=None)
+
+    def wakes(self, name: str) -> bool:
+        """Return whether something that counts as one of a class may leave a wake."""
+        return any(self.by_name[member].wakes for member in self.members(name))
 
     @cached_property
     def _members(self) -> dict[str, frozenset[str]]:

@@ -21,7 +21,9 @@ BAD_IMAGE = "bad_image"
 UNSOLVABLE = "unsolvable"
 """The clean image does not show what the answer rests on."""
 
-_SETTLED = frozenset({Reason.ALREADY_PULLED, Reason.NO_TARGET, Reason.BASE_NOT_CLEAN, Reason.TARGET_TOO_FAINT})
+_SETTLED = frozenset(
+    {Reason.ALREADY_PULLED, Reason.NO_TARGET, Reason.BASE_NOT_CLEAN, Reason.TARGET_TOO_FAINT, Reason.WAKE}
+)
 """Reasons that another attempt, with other draws, cannot change."""
 
 

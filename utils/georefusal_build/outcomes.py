@@ -27,6 +27,8 @@ class Reason(StrEnum):
     """The targets, or all of them together, need more of the image than the budget allows."""
     TARGET_TOO_FAINT = "target_too_faint"
     """A target does not stand out on the clean image, so its loss could not be shown."""
+    WAKE = "wake"
+    """A ship on a radar image has a wake, which would give it away: nothing can hide it."""
     NO_ROOM = "no_room"
     """No place for decoys, or for the same pattern away from the targets."""
     BASE_NOT_CLEAN = "base_not_clean"

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 FLATTEST_DEG = 5.0
-"""A lower sun is taken to stand here: nominal heights and level ground say little about shadows of 12 heights and more."""
+"""A lower sun is taken to stand here: typical heights and level ground say little about longer shadows."""
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from georefusal_build.anchors_wake import has_wake, wake_z
 from georefusal_build.geometry import Finding
 from georefusal_build.kernels import noise, sampling
 from georefusal_build.levers.asked import BOTH, Draft, Situation, question_lever, wordings
@@ -16,6 +17,7 @@ from georefusal_build.levers.registry import Effect, Subject, Variant, lever
 from georefusal_build.outcomes import InapplicableError, Reason
 from georefusal_build.scenes import Instance
 from georefusal_build.streams import Stream
+from georefusal_build.targets import as_targets
 from georefusal_task.core.records import Intensity
 from georefusal_task.core.verdicts import Verdict
 
@@ -202,10 +204,20 @@ def change(situation: Situation, stream: Stream, intensity: Intensity) -> Iterat
 @question_lever("gm_motion", Verdict.GRANULARITY, _BANK, anchor="structural", yes_only=True, trait="mobile")
 def motion(situation: Situation, stream: Stream, intensity: Intensity) -> Iterator[Draft]:
     """Asks for a rate, a duration or a state of motion, for which one exposure is not enough."""
+    if _under_way(situation):
+        return
     for draft in _dated("gm_motion", situation, stream, intensity, (1, 2, 2)):
         rate = {"rate_asked": float(intensity is Intensity.HIGH)}
         still = ("no instance has a wake, a contrail, a dust plume or a colour fringe",)
         yield replace(draft, figures={**draft.figures, **rate}, to_confirm=still)
+
+
+def _under_way(situation: Situation) -> bool:
+    """Whether a wake on a radar image shows that a ship moves, and by its place beside the ship how fast."""
+    name, pixels = situation.asked.name, situation.pixels
+    if pixels is None or situation.tile.scene.modality != "sar" or not situation.table.wakes(name):
+        return False
+    return has_wake(wake_z(pixels, as_targets([one.polygon for one in situation.court.evidence(name)])))
 
 
 @question_lever("gm_schedule", Verdict.GRANULARITY, _BANK, anchor="structural", yes_only=True, trait="mobile")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Protocol
 
 from georefusal_build.scenes import Modality, Scene
+from georefusal_build.sun import Sun
 from georefusal_task.core.errors import ConfigError, DataError
 
 EVERY_CLASS = "*"
@@ -53,7 +54,7 @@ class ReadReport:
 class ReadOptions:
     """What the files cannot say about themselves. Each source lists the ones it uses; any other is an error.
 
-    modality, gsd_m: used where the annotation states none.
+    modality, gsd_m, sun: used where the annotation states none.
     complete: classes that the user vouches for as annotated exhaustively (`{"*"}`: all that the source names).
     verified_absent: classes that the user vouches for as absent from every image.
     version: which edition or flavour of a source to read.
@@ -69,6 +70,7 @@ class ReadOptions:
     version: str | None = None
     first_pixel: int | None = None
     subsources: Path | None = None
+    sun: Sun | None = None
     licence: str | None = None
     notice: str | None = None
 

@@ -1,7 +1,8 @@
 """Generic COCO JSON, with optional lists that say what is complete, absent or undecidable.
 
 `info` (or a single image's entry) may hold: complete, verified_absent, undecidable (lists of class names),
-ignore_regions (list of {class, bbox, why}), gsd_m, sensor ("SAR" or anything else), licence, notice, source.
+ignore_regions (list of {class, bbox, why}), gsd_m, sun_azimuth_deg and sun_elevation_deg, sensor ("SAR" or anything
+else), licence, notice, source.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -13,6 +14,7 @@ from georefusal_build.sources.base import ReadOptions, ReadReport, Source, Sourc
 from georefusal_build.sources.coco_file import CocoFile, CocoImage, instances_of
 from georefusal_build.sources.draft import SceneDraft, box_points, number
 from georefusal_build.sources.files import ImageIndex, find_files, image_size
+from georefusal_build.sun import Sun
 
 Facts = Mapping[str, Any]
 Finish = Callable[[SceneDraft, str, Facts, frozenset[str]], Scene]
@@ -77,6 +79,7 @@ def _scene(draft: SceneDraft, name: str, facts: Facts, named: frozenset[str], op
         modality=modality if sensor else options.modality or "optical",
         complete=_names(facts, "complete", draft) | options.vouched(named),
         gsd_m=_gsd(facts, draft),
+        sun=_sun(facts, draft),
         verified_absent=absent - present,
         undecidable=_names(facts, "undecidable", draft),
         licence=str(facts.get("licence") or facts.get("license") or ""),
@@ -103,6 +106,17 @@ def _gsd(facts: Facts, draft: SceneDraft) -> float | None:
     return value if value > 0 else None
 
 
+def _sun(facts: Facts, draft: SceneDraft) -> Sun | None:
+    keys = "sun_azimuth_deg", "sun_elevation_deg"
+    if all(facts.get(key) is None for key in keys):
+        return None
+    try:
+        return Sun(*(number(facts.get(key), key) for key in keys))
+    except ValueError as error:
+        draft.lose(" and ".join(keys), f"{error}; give both, or neither")
+        return None
+
+
 def _add_regions(draft: SceneDraft, facts: Facts) -> None:
     for i, region in enumerate(facts.get("ignore_regions") or []):
         try:
@@ -122,5 +136,5 @@ SOURCE = Source(
     licence="info.licence, else as given by the user",
     checked="against real files; run-length masks are not decoded: their box is used, and a crowd becomes a region not "
     "to be asked about",
-    options=frozenset({"modality", "gsd_m", "complete", "verified_absent"}),
+    options=frozenset({"modality", "gsd_m", "sun", "complete", "verified_absent"}),
 )

@@ -147,5 +147,5 @@ SOURCE = Source(
     licence="as given by the user",
     checked="against published samples in five forms: with the columns in two orders, with more columns, without a "
     "header row, and without a box",
-    options=frozenset({"modality", "gsd_m", "complete", "verified_absent", "first_pixel"}),
+    options=frozenset({"modality", "gsd_m", "sun", "complete", "verified_absent", "first_pixel"}),
 )

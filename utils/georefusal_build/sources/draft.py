@@ -8,6 +8,7 @@ from typing import Any
 from georefusal_build.polygons import Points, clean_polygon, clip_polygon, polygon_area
 from georefusal_build.scenes import IgnoreRegion, Instance, Modality, Scene
 from georefusal_build.sources.base import ReadOptions, ReadReport, SourceError
+from georefusal_build.sun import Sun
 
 _ROUNDING = 0.02
 """Share of an outline that may lie outside the image before the object counts as truncated."""
@@ -99,6 +100,7 @@ class SceneDraft:
         modality: Modality = "optical",
         complete: frozenset[str] = frozenset(),
         gsd_m: float | None = None,
+        sun: Sun | None = None,
         licence: str = "",
         notice: str = "",
         **more: Any,
@@ -118,6 +120,7 @@ class SceneDraft:
             instances=tuple(self.instances),
             complete=frozenset() if self._all_damaged else complete - self._damaged,
             ignore_regions=tuple(self.regions),
+            sun=sun or options.sun,
             licence=options.licence if options.licence is not None else licence,
             notice=options.notice if options.notice is not None else notice,
             **more,

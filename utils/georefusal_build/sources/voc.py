@@ -143,5 +143,5 @@ SOURCE = Source(
     completeness="only the classes that the user vouches for (`complete`)",
     licence="as given by the user",
     checked="against published samples, those of NEON among them",
-    options=frozenset({"modality", "gsd_m", "complete", "verified_absent", "first_pixel"}),
+    options=frozenset({"modality", "gsd_m", "sun", "complete", "verified_absent", "first_pixel"}),
 )

@@ -150,5 +150,5 @@ SOURCE = Source(
     completeness="only the classes that the user vouches for (`complete`)",
     licence="as given by the user",
     checked="against published data configurations and label files",
-    options=frozenset({"modality", "gsd_m", "complete", "verified_absent"}),
+    options=frozenset({"modality", "gsd_m", "sun", "complete", "verified_absent"}),
 )
