@@ -65,6 +65,33 @@ def test_quarters_agree_with_arithmetic(one: tuple[int, ...]) -> None:
     assert margin == pytest.approx(max(0.0, room))
 
 
+@settings(max_examples=1000, deadline=None)
+@given(boxes, st.sampled_from(geo.SIDES))
+def test_thirds_agree_with_arithmetic(one: tuple[int, ...], side: geo.Side) -> None:
+    """Of a frame of 240 x 300, seen from each side: lines at 80 and 160, or at 100 and 200."""
+    x, y, w, h = one
+    low, high, whole = {
+        "left": (x, x + w, 240), "right": (240 - x - w, 240 - x, 240),
+        "upper": (y, y + h, 300), "lower": (300 - y - h, 300 - y, 300),
+    }[side]  # fmt: skip
+    off, room = geo.thirds_off(box(*one), side, (240.0, 300.0))
+    third = whole // 3
+    assert off == (low + high) // 2 // third or (low + high) % (2 * third) == 0
+    held = [n for n in range(3) if third * n <= low and high <= third * (n + 1)]
+    if not held:
+        assert room == 0
+    else:
+        line = {0: third - high, 1: low - third, 2: low - 2 * third}[held[0]]
+        assert (off, room) == (held[0], pytest.approx(line / whole, abs=1e-9))
+
+
+@given(st.sampled_from(geo.SIDES), boxes)
+def test_the_opposite_side_is_the_other_two_thirds_away(side: geo.Side, one: tuple[int, ...]) -> None:
+    other = geo.SIDES[geo.SIDES.index(side) ^ 1]
+    (here, room), (there, _) = (geo.thirds_off(box(*one), which, FRAME) for which in (side, other))
+    assert room == 0 or here + there == 2
+
+
 @given(st.integers(4, 60), st.integers(61, 150), st.sampled_from([0, 17, 45, 63, 90]))
 def test_tilt_and_aspect_of_turned_objects(minor: int, major: int, degrees: int) -> None:
     one = oblong("ship", 300, 300, minor, major, degrees)

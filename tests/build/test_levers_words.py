@@ -1,6 +1,7 @@
 """Inside a family whose levers share their wordings, the question alone must not tell LOW from the refusals."""
 
 import pytest
+from support.asked import scattered
 from support.text_gate import GATE, asked, told_by_words
 
 from georefusal_build.levers import QUESTION_FAMILIES
@@ -17,6 +18,14 @@ def test_words_do_not_tell_a_false_premise(family: str) -> None:
     """A number, a clause or a kind of picture that is only ever said falsely gives a model without eyes the label."""
     texts, refused, groups = asked(family, TOWNS.get(family, 420))
     assert min(refused.sum(), (~refused).sum()) >= 40
+    assert told_by_words(texts, refused, groups) <= GATE
+
+
+@pytest.mark.slow
+def test_words_do_not_tell_a_false_side_of_the_frame() -> None:
+    """Objects of the towns keep to the quarters; on these tiles they lie anywhere, and every variant has many items."""
+    texts, refused, groups = asked("fp_place", 420, build=scattered, variant="side")
+    assert min(refused.sum(), (~refused).sum()) >= 150
     assert told_by_words(texts, refused, groups) <= GATE
 
 

@@ -47,6 +47,8 @@ def slots_of(name: str) -> list[dict[str, str]]:
         "S": "the ship is long",
         "S_cap": "The ship is long",
     }
+    if name == "fp_place/side":
+        more["Q"] = "left"
     return [{k: v for letter in "CABD" for k, v in noun.slots(letter).items()} | more for noun in nouns]
 
 
@@ -72,7 +74,7 @@ def test_what_is_published_and_what_is_held_back_make_up_the_list(name: str) -> 
 
 def test_every_list_belongs_to_a_lever() -> None:
     forms = {f"aq_scope/{form}" for form in (*SHARED, *BRACKETED, *TANGLED)}
-    assert {name for name in BANK if name not in WHOLE} == forms | {"im_channel", "fp_entity/existing"}
+    assert {name for name in BANK if name not in WHOLE} == forms | {"im_channel", "fp_entity/existing", "fp_place/side"}
     for family in QUESTION_FAMILIES:
         if family != "aq_scope":
             assert all(wordings(BANK, family, intensity) for intensity in Intensity)
@@ -83,6 +85,15 @@ def test_questions_about_one_image_or_none_presuppose_no_number(name: str) -> No
     """With "the ships here" a single ship would make the premise false, and that outranks the lever's own reason."""
     for template in BANK[name]:
         assert not re.search(r"\b(the|its|these|those|both|their) \{C(_pl)?\}", template)
+
+
+def test_a_place_is_said_in_words_of_its_own_kind() -> None:
+    """ "The left quarter" and "the upper-left third" have no one meaning."""
+    for name, word in (
+        ("fp_place", r"\{Q\} (quarter|part of the frame)\b"),
+        ("fp_place/side", r"\{Q\} third of the frame\b"),
+    ):
+        assert all(len(re.findall(word, template)) == template.count("{Q}") == 1 for template in BANK[name])
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,7 @@ def tries(lever_id: str, one: Situation, count: int = 12) -> list[Any]:
 
 
 BRIDGE = oblong("bridge", 400, 100, 40, 200)
+BRIDGE_LEFT = oblong("bridge", 100, 420, 24, 90)
 SHIP_NEAR = oblong("ship", 400, 240, 20, 60)
 SHIP_FAR = oblong("ship", 600, 700, 20, 60)
 CAR = oblong("car", 180, 150, 17, 36)
@@ -73,6 +74,9 @@ EXAMPLES = [
     ("fp_place_low", (oblong("bridge", 600, 600, 24, 90), SHIP_NEAR), "ship", ANSWER, "yes"),
     ("fp_place_medium", (oblong("bridge", 600, 600, 24, 90), SHIP_NEAR), "ship", FALSE, None),
     ("fp_place_high", (oblong("bridge", 600, 600, 24, 90), SHIP_NEAR), "ship", FALSE, None),
+    ("fp_place_low", (BRIDGE_LEFT, SHIP_NEAR), "ship", ANSWER, "yes"),
+    ("fp_place_medium", (BRIDGE_LEFT, SHIP_NEAR), "ship", FALSE, None),
+    ("fp_place_high", (BRIDGE_LEFT, SHIP_NEAR), "ship", FALSE, None),
     ("gm_part_low", PLANES, "plane", ANSWER, "yes"),
     ("gm_part_medium", PLANES, "plane", COARSE, None),
     ("gm_part_high", PLANES, "plane", COARSE, None),
@@ -213,11 +217,28 @@ def test_objects_that_nearly_touch_are_not_counted() -> None:
         assert got.rejection is Reason.DEAD_ZONE
 
 
-def test_an_object_near_the_line_has_no_quarter() -> None:
+@pytest.mark.parametrize(
+    ("x", "y", "variant"),
+    [
+        (440, 150, "side"),  # near the line between the quarters, in the middle of the upper edge
+        (120, 120, "quarter"),  # in a corner: no side could be wrong by one third only
+        (400, 400, ""),  # in the centre of the frame
+        (440, 270, ""),  # on a line between thirds, and near one between quarters
+        (240, 400, ""),  # in the left third, but hardly
+    ],
+)
+def test_where_an_object_lies_decides_on_the_kind_of_place_at_every_label(x: int, y: int, variant: str) -> None:
+    """A kind of place that only some labels could name would tell which label it is."""
     for level in ("low", "medium", "high"):
-        got = ask(f"fp_place_{level}", about(tile(oblong("bridge", 440, 150, 20, 60)), "ship"), MASTER)
-        assert isinstance(got, Asked)
-        assert got.rejection is Reason.DEAD_ZONE
+        got = ask(f"fp_place_{level}", about(tile(oblong("bridge", x, y, 20, 60)), "ship"), MASTER)
+        assert (got.variant if isinstance(got, Asked) else "") == variant
+        assert isinstance(got, NotApplicable) or got.verdict
+
+
+@pytest.mark.parametrize(("level", "said"), [("low", {"left"}), ("medium", {"upper", "lower"}), ("high", {"right"})])
+def test_sides_said_of_a_bridge_at_the_left_edge(level: str, said: set[str]) -> None:
+    middle = about(tile(oblong("bridge", 100, 400, 20, 60)), "ship")
+    assert {got.params["place"] for got in tries(f"fp_place_{level}", middle, 30)} == said
 
 
 def test_a_fine_class_that_the_source_does_not_tell_apart_is_not_ruled_out() -> None:

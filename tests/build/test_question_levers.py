@@ -1,5 +1,6 @@
 """Contracts of every question lever in the registry, checked on random towns, and mutations that must break them."""
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -8,13 +9,15 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.asked import INTENSITIES, MASTER, items, picture, situation, situations, town
-from support.question_checks import CHECKS, TOWNS, check_premises, labelled
+from support.asked import INTENSITIES, MASTER, items, picture, scattered, situation, situations, town
+from support.question_checks import CHECKS, TOWNS, check_premises, labelled, premise
 
+from georefusal_build import geometry as geo
 from georefusal_build.ask import Asked, ask, judge, question_bank
 from georefusal_build.bands import BANDS, decide
 from georefusal_build.bands_questions import QUESTION_BANDS
 from georefusal_build.geometry import SURE, Finding
+from georefusal_build.judging import rederive
 from georefusal_build.levers import QUESTION_FAMILIES, QuestionFamily, find_question
 from georefusal_build.levers.asked import Draft, Situation, measure_question
 from georefusal_build.outcomes import Reason
@@ -110,7 +113,7 @@ near_an_edge = st.one_of(st.sampled_from(EDGES), st.sampled_from(EDGES).map(lamb
 findings = st.builds(Finding, st.booleans(), st.sampled_from([0.0, 0.04, 0.06, 0.3, 0.5, SURE]))
 TAGS = [
     *(frozenset({asks, there}) for asks in ("fine", "super") for there in ("there", "absent")),
-    *(frozenset({clause}) for clause in ("ladder", "ratio", "angle", "brightness")),
+    *(frozenset({clause}) for clause in ("ladder", "ratio", "angle", "brightness", "quarter", "side")),
 ]
 
 
@@ -180,7 +183,69 @@ def test_without_pixels_nothing_is_said_of_colour_or_brightness() -> None:
     assert {*one.claims} == {"overhead", "street", "map"}
 
 
+def at_sides() -> list[dict[str, tuple[Situation, Asked]]]:
+    """Return what `fp_place` asks about a side of the frame, by level, for each base that has such items."""
+    found = []
+    for number in range(30):
+        tile = scattered(number)
+        for name in (tile.instances[0].class_name, "stadium"):
+            one = situation(tile, name, with_pixels=False)
+            assert one is not None
+            got = {level: ask(f"fp_place_{level.lower()}", one, MASTER) for level in INTENSITIES}
+            labelled = {level: (one, item) for level, item in got.items() if isinstance(item, Asked) and item.verdict}
+            assert len(labelled) in (0, 3), "a base that has one label has them all"
+            assert len({(item.variant, item.template, item.params["premise"]) for _, item in labelled.values()}) < 2
+            if labelled and labelled[LOW][1].variant == "side":
+                found.append(labelled)
+    return found
+
+
+def check_sides() -> None:
+    """The side is true at LOW alone, by painted pixels, and the row alone gives the label again."""
+    found = at_sides()
+    for level in INTENSITIES:
+        for one, got in (by_level[level] for by_level in found):
+            assert premise("fp_place", one, got) is (level is LOW), (level, got.question)
+            row = {"operator": got.lever_id, "tags": sorted(got.tags), "measurement": got.measurement.to_json()}
+            assert rederive(json.loads(json.dumps(row))) is (Verdict.ANSWER if level is LOW else Verdict.FALSE_PREMISE)
+        assert {by_level[level][1].params["place"] for by_level in found} == {*geo.SIDES}
+
+
+def test_a_side_of_the_frame_is_true_or_false_as_its_label_says() -> None:
+    check_sides()
+
+
+def test_a_side_that_is_wrong_by_one_third_is_not_high() -> None:
+    for by_level in at_sides()[:10]:
+        levels = {
+            level: [
+                isinstance(judge(f"fp_place_{at.lower()}", got.measurement, got.tags), Verdict) for at in INTENSITIES
+            ]
+            for level, (_, got) in by_level.items()
+        }
+        assert levels == {at: [at is other for other in INTENSITIES] for at in INTENSITIES}
+
+
 # mutations
+
+
+def test_sides_mistaken_for_their_opposites_turn_the_checks_red(monkeypatch: pytest.MonkeyPatch) -> None:
+    """LOW and HIGH swapped: "left" said of what lies on the right counts as true."""
+    right = geo.thirds_off
+    monkeypatch.setattr(
+        geo, "thirds_off", lambda one, side, frame: right(one, geo.SIDES[geo.SIDES.index(side) ^ 1], frame)
+    )
+    with pytest.raises(AssertionError):
+        check_sides()
+
+
+def test_swapped_bands_of_sides_turn_the_checks_red(monkeypatch: pytest.MonkeyPatch) -> None:
+    low, high = (BANDS[f"fp_place_{level}"] for level in ("low", "high"))
+    monkeypatch.setitem(BANDS, "fp_place_low", replace(high, verdict=low.verdict))
+    monkeypatch.setitem(BANDS, "fp_place_high", replace(low, verdict=high.verdict))
+    monkeypatch.setattr("georefusal_build.ask.standing", lambda _: frozenset())
+    with pytest.raises(AssertionError):
+        check_sides()
 
 
 def broken(family: QuestionFamily, how: str) -> Iterator[None]:

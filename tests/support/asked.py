@@ -68,6 +68,25 @@ def town(number: int, modality: str = "optical", *, gsd_m: float | None = 0.6) -
             inside = x0 >= 0 and y0 >= 0 and max(x1, y1) <= SIZE
             if inside and all(one.shape.distance(other.shape) > 4 for other in instances):
                 instances.append(one)
+    return _tile(number, modality, gsd_m, instances)
+
+
+def scattered(number: int, modality: str = "optical") -> Tile:
+    """Return a tile with one object each of up to four classes, anywhere in it."""
+    stream = Stream(5000 + number)
+    instances: list[Instance] = []
+    for name in stream.shuffled(sorted(SIZES))[:4]:
+        minor, major = (side * (1 + 0.5 * stream.uniform()) for side in SIZES[name])
+        x, y = (SIZE * (0.05 + 0.9 * stream.uniform()) for _ in range(2))
+        one = oblong(name, x, y, minor, major, stream.choice((0.0, 35.0, 90.0)))
+        x0, y0, x1, y1 = one.bounds
+        inside = x0 >= 0 and y0 >= 0 and max(x1, y1) <= SIZE
+        if inside and all(one.shape.distance(other.shape) > 4 for other in instances):
+            instances.append(one)
+    return _tile(number, modality, 0.6, instances)
+
+
+def _tile(number: int, modality: str, gsd_m: float | None, instances: list[Instance]) -> Tile:
     scene = Scene(
         f"town/{number}", Path("none.png"), SIZE, SIZE, modality, "fair1m", gsd_m,  # type: ignore[arg-type]
         instances=tuple(instances), complete=COMPLETE,

@@ -55,6 +55,12 @@ def quarter(one: Instance, size: int = 800) -> str | None:
     return held[0] if len(held) == 1 else None
 
 
+def third(one: Instance, side: str, size: int = 800) -> bool:
+    """Return whether every pixel of an object lies in the outer third of the frame at a side."""
+    at = np.nonzero(mask(one))[1 if side in ("left", "right") else 0] + 0.5
+    return bool((at < size / 3).all() if side in ("left", "upper") else (at > 2 * size / 3).all())
+
+
 def upper(one: Instance, size: int = 800) -> bool:
     return not mask(one)[size // 2 :].any()
 

@@ -113,9 +113,10 @@ def premise(family: str, one: Situation, got: Asked) -> bool:
         return NUMBERS.index(words.pop()) + 2 == len(painted.of_class(one.tile, name))
     if family == "fp_place":
         (there,) = painted.of_class(one.tile, name)
-        said = re.search(r"(upper|lower)-(left|right)", got.question)
+        said = re.search(r"(upper|lower)-(left|right)|(left|right|upper|lower) third", got.question)
         assert said, got.question
-        return painted.quarter(there) == said.group()
+        side = said.group().removesuffix(" third")
+        return painted.third(there, side) if said[3] else painted.quarter(there) == side
     if family == "fp_capture":
         return looks_like(name, one)
     classes = [str(c) for c in got.params["classes"]]  # type: ignore[union-attr]

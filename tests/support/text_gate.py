@@ -1,6 +1,6 @@
 """What a reader of the question alone, who never sees an image, can tell of the label."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -14,19 +14,24 @@ from support.asked import modality_of, situation, town
 
 from georefusal_build.ask import Asked, ask
 from georefusal_build.levers.asked import Situation
+from georefusal_build.scenes import Tile
 from georefusal_build.streams import Stream, derive_key
 
 GATE = 0.60
 """Largest balanced accuracy of words alone inside a family. Source: the leakage audit of the generator's design."""
 
 
+Build = Callable[[int, str], Tile]
+"""A town from its number and modality."""
+
+
 @cache
-def pool(towns: int) -> tuple[tuple[int, Situation], ...]:
+def pool(towns: int, build: Build = town) -> tuple[tuple[int, Situation], ...]:
     """Return base questions by town: one class that is there and one that is not."""
 
     def all_of() -> Iterator[tuple[int, Situation]]:
         for number in range(towns):
-            tile = town(number, modality_of(number))
+            tile = build(number, modality_of(number))
             here = sorted({one.class_name for one in tile.instances})
             absent = Stream(derive_key(3, tile.id, "absent")).choice(("stadium", "helicopter", "runway"))
             for name in (*here[number % len(here) :][:1], absent):
@@ -37,19 +42,21 @@ def pool(towns: int) -> tuple[tuple[int, Situation], ...]:
     return tuple(all_of())
 
 
-def asked(family: str, towns: int, *, even: bool = True) -> tuple[list[str], np.ndarray, np.ndarray]:
+def asked(
+    family: str, towns: int, *, even: bool = True, build: Build = town, variant: str = ""
+) -> tuple[list[str], np.ndarray, np.ndarray]:
     """Return the questions of a family, which of them are to be refused, and the town that each is about.
 
-    On every base LOW and one refusal are tried. even: as a build draws them.
+    On every base LOW and one refusal are tried. even: as a build draws them. variant: no other is taken.
     """
     texts, refused, groups = [], [], []
-    for number, known in pool(towns):
+    for number, known in pool(towns, build):
         one = replace(known, even=even)
         one.__dict__["claims"] = known.claims
         refusal = Stream(derive_key(1, one.base.id, family)).choice(("medium", "high"))
         for level in ("low", refusal):
             got = ask(f"{family}_{level}", one, 7)
-            if isinstance(got, Asked) and got.verdict:
+            if isinstance(got, Asked) and got.verdict and variant in ("", got.variant):
                 texts.append(got.question)
                 refused.append(level != "low")
                 groups.append(number)

@@ -8,7 +8,8 @@
 | n_ref | question | count | objects that a definite description could mean |
 | company | question | count | how often the absent class occurs with those present, over the source |
 | count_error, count_factor, min_gap_px | question | count, ratio, px | number said against number there; least gap |
-| quarters_off, premise_margin | question | 0..2, share | quarter said against that there; room to the line |
+| quarters_off, thirds_off | question | 0..2 | how far the quarter, or the third, that is said is from that there |
+| premise_margin | question | share | room to the line between places, or to a limit |
 | premise_log, premise_tilt, premise_dn | question | log ratio, degrees, DN | signed strength of a clause |
 | miss_lengths, converse, gross | question | lengths, 0/1, ratio | how far an object is from making a relation true |
 | n_part_px, n_disc_px, n_eff, fine_n_eff | question, instance | px | size of what is asked for; sampling |
@@ -159,9 +160,22 @@ QUESTION_BANDS: dict[str, Band] = {
     ),
     **_false_premise(
         "fp_place",
-        low=(image(le("quarters_off", 0), ge("premise_margin", 0.10)),),
-        medium=(image(ge("quarters_off", 1), le("quarters_off", 1), ge("premise_margin", 0.10)),),
-        high=(image(ge("quarters_off", 2), ge("premise_margin", 0.10)),),
+        low=(
+            image(le("quarters_off", 0), when="quarter"),
+            image(le("thirds_off", 0), when="side"),
+            image(ge("premise_margin", 0.10)),
+        ),
+        medium=(
+            image(ge("quarters_off", 1), le("quarters_off", 1), when="quarter"),
+            image(ge("thirds_off", 1), le("thirds_off", 1), when="side"),
+            image(ge("premise_margin", 0.10)),
+        ),
+        high=(
+            image(ge("quarters_off", 2), when="quarter"),
+            image(ge("thirds_off", 2), when="side"),
+            image(ge("premise_margin", 0.10)),
+        ),
+        note="thirds are counted from the side that is named: the middle one is MEDIUM, the opposite one HIGH",
     ),
     **_false_premise(
         "fp_attribute",

@@ -7,6 +7,7 @@ each way in which it can be understood.
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from georefusal_build.asking import Scope
 from georefusal_build.scenes import Instance
@@ -19,6 +20,11 @@ UPRIGHT = math.log(2) / 2
 
 Frame = tuple[float, float]
 """Width and height of the tile, pixels."""
+
+Side = Literal["left", "right", "upper", "lower"]
+
+SIDES: tuple[Side, ...] = ("left", "right", "upper", "lower")
+"""Sides of the frame."""
 
 Items = Mapping[str, tuple[Instance, ...]]
 """All instances of each class that a question speaks of, by the letter of its slot (C, A, B, D)."""
@@ -139,6 +145,28 @@ def quarter(instance: Instance, frame: Frame) -> tuple[Scope, float]:
         ("lower-left", "lower-right"),
     )
     return names[row][column], max(0.0, min(_clear(x0, x1, frame[0]), _clear(y0, y1, frame[1])))
+
+
+def quarters_off(instance: Instance, named: Scope, frame: Frame) -> tuple[int, float]:
+    """Return in how many of (row, column) a quarter differs from the one that holds the centre, and the room there."""
+    there, room = quarter(instance, frame)
+    return sum(a != b for a, b in zip(there.split("-"), named.split("-"), strict=True)), room
+
+
+def thirds_off(instance: Instance, side: Side, frame: Frame) -> tuple[int, float]:
+    """Return how many thirds of the frame lie between a side and the centre, and the room to the line on that side.
+
+    0 is the outer third at the side itself, whose only line is its inner one. The room is a share of the frame's width
+    (for left and right) or height, and 0 for what crosses a line between thirds.
+    """
+    axis = SIDES.index(side) // 2
+    low, high = (instance.bounds[i] / frame[axis] for i in (axis, axis + 2))
+    if side in ("right", "lower"):
+        low, high = 1 - high, 1 - low
+    off = min(2, int(1.5 * (low + high)))
+    if low < off / 3 or high > (off + 1) / 3:
+        return off, 0.0
+    return off, low - off / 3 if off else 1 / 3 - high
 
 
 def in_upper_half(instance: Instance, frame: Frame) -> Finding:

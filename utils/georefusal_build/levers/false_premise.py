@@ -5,16 +5,19 @@ it must be strictly true: any false presupposition, however small, outranks ever
 What is said is drawn so that the words do not tell which of the two it is: see `twins`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import permutations, product
+from typing import TypeVar
 
 from georefusal_build import geometry as geo
 from georefusal_build.asking import QUARTERS
+from georefusal_build.geometry import Frame
 from georefusal_build.levers.asked import BOTH, Draft, Situation, capitalised, question_lever, wordings
 from georefusal_build.levers.premises import ATTRIBUTES, RELATIONS, Claimed, Look
 from georefusal_build.levers.registry import Variant
-from georefusal_build.levers.twins import MOST, aimed, both_ways, grossness, mistaken, swapped, thought_of
+from georefusal_build.levers.twins import MOST, aimed, both_ways, every_way, grossness, mistaken, swapped, thought_of
 from georefusal_build.outcomes import Json
+from georefusal_build.scenes import Instance
 from georefusal_build.streams import Stream
 from georefusal_task.core.records import Intensity
 from georefusal_task.core.verdicts import Verdict
@@ -23,6 +26,8 @@ NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten
 """Number words from 2 on."""
 
 LOW = Intensity.LOW
+
+_Place = TypeVar("_Place", bound=str)
 
 
 class _Asking:
@@ -125,21 +130,37 @@ def count(situation: Situation, stream: Stream, intensity: Intensity) -> Iterato
     "fp_place",
     Verdict.FALSE_PREMISE,
     Variant("quarter", BOTH, "an object is taken to lie in a quarter of the frame"),
+    Variant("side", BOTH, "an object is taken to lie in the outer third of the frame at a side"),
     anchor="geometry",
 )
 def place(situation: Situation, stream: Stream, intensity: Intensity) -> Iterator[Draft]:
     """Takes an object to lie in another part of the frame than it does."""
     asking = _Asking("fp_place", situation, stream, intensity)
-    order = stream.shuffled(QUARTERS)
-    for name in asking.classes(stream, 1):
-        found = situation.counted(name) or ()
-        noun = situation.table.by_name[name].nouns[0]
-        there, margin = geo.quarter(found[0], situation.frame)
-        for quarter in order:
-            off = sum(a != b for a, b in zip(there.split("-"), quarter.split("-"), strict=True))
-            figures = {"n_ref": 1.0, "quarters_off": float(off), "premise_margin": margin}
-            slots = noun.slots("A") | {"Q": quarter}
-            yield asking.draft("quarter", slots, figures, true=off == 0, premise=name, place=quarter)
+    quarters = _placed(asking, "quarter", QUARTERS, "quarters_off", geo.quarters_off, stream)
+    asking = _Asking("fp_place/side", situation, stream, intensity)
+    sides = _placed(asking, "side", geo.SIDES, "thirds_off", geo.thirds_off, stream)
+    fair = (every_way("fp_place", drafts, situation) for drafts in (sides, quarters))  # the rarer first, at any label
+    yield from next(filter(None, fair), [])
+
+
+def _placed(
+    asking: _Asking,
+    variant: str,
+    places: Sequence[_Place],
+    figure: str,
+    off: Callable[[Instance, _Place, Frame], tuple[int, float]],
+    stream: Stream,
+) -> list[Draft]:
+    """Return a draft for each place that a class with one object can be said to have. off: how far it is from there."""
+    situation, order, drafts = asking.situation, stream.shuffled(places), []
+    for name, place in product(asking.classes(stream, 1), order):
+        (there,) = situation.counted(name) or ()
+        away, margin = off(there, place, situation.frame)
+        figures = {"n_ref": 1.0, figure: float(away), "premise_margin": margin}
+        slots = situation.table.by_name[name].nouns[0].slots("A") | {"Q": place}
+        tags = frozenset({variant})
+        drafts.append(asking.draft(variant, slots, figures, true=away == 0, premise=name, tags=tags, place=place))
+    return drafts
 
 
 @question_lever(
@@ -158,7 +179,7 @@ def attribute(situation: Situation, stream: Stream, intensity: Intensity) -> Ite
     asking = _Asking("fp_attribute", situation, stream, intensity)
     aim, drawn = aimed("fp_attribute", situation, intensity), stream.uniform()
     clauses = stream.shuffled(sorted(ATTRIBUTES))
-    sides = stream.shuffled(("left", "right", "upper", "lower"))
+    sides = stream.shuffled(geo.SIDES)
     names = stream.shuffled(situation.partners(situation.asked.name))
     looks = {name: Look(situation.frame, situation.pixels, name in situation.tables.round) for name in names}
     drafts = []

@@ -97,3 +97,9 @@ def both_ways(
     true, false = ([one for one in drafts if fits(f"{family}_{level.lower()}", one, situation)] for level in (LOW, aim))
     matched = {one.variant for one in true} & {one.variant for one in false}
     yield from (one for one in (true if intensity is LOW else false) if one.variant in matched)
+
+
+def every_way(family: str, drafts: list[Draft], situation: Situation) -> list[Draft]:
+    """Return the drafts about what can be placed truly (LOW), and falsely as MEDIUM and as HIGH want, on this base."""
+    at = [{one.params["premise"] for one in drafts if fits(f"{family}_{i.lower()}", one, situation)} for i in Intensity]
+    return [one for one in drafts if all(one.params["premise"] in premises for premises in at)]
