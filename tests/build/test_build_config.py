@@ -37,6 +37,13 @@ def test_paths_are_relative_to_the_file(tmp_path: Path) -> None:
     assert config.templates.private == Path("/bank.json")
 
 
+@pytest.mark.parametrize("word", ["off", "'off'", "all", "class"])
+def test_balance_is_a_word_that_yaml_may_take_for_false(tmp_path: Path, word: str) -> None:
+    """The page on building says `bases: {balance: off}`, and so does a plan without jobs."""
+    config = load_config(write(tmp_path, f"{yaml.safe_dump(LEAST)}bases: {{balance: {word}}}\n"))
+    assert config.bases.balance == word.strip("'")
+
+
 @pytest.mark.parametrize(
     ("changed", "message"),
     [

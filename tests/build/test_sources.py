@@ -120,6 +120,9 @@ def test_an_unknown_option_is_an_error(source: str, archive: Path) -> None:
 def test_a_folder_without_the_format_says_what_was_expected(source: str, tmp_path: Path) -> None:
     with pytest.raises(SourceError, match=r"no scene of source|names no classes"):
         list(SOURCES[source].read(tmp_path))
+    (tmp_path / "notes.md").touch()
+    with pytest.raises(SourceError, match=r"it holds 1 \.md|names no classes"):
+        list(SOURCES[source].read(tmp_path))
     with pytest.raises(SourceError, match="does not exist"):
         SOURCES[source].read(tmp_path / "nowhere")
 

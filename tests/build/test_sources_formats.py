@@ -117,7 +117,7 @@ def test_an_ambiguous_or_missing_image_is_reported(tmp_path: Path) -> None:
     for stem in ("1", "2"):
         native.write(tmp_path / "labelTxt" / f"{stem}.txt", f"{native.flat(native.QUAD)} ship 0\n")
     report = ReadReport()
-    with pytest.raises(SourceError, match="First problem"):
+    with pytest.raises(SourceError, match="the first problem"):
         list(SOURCES["dota"].read(tmp_path, report=report))
     assert "is not unique" in report.problems[0]
     assert "there is no image '2'" in report.problems[1]

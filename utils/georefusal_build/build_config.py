@@ -108,6 +108,12 @@ class BaseCaps(_Strict):
     per_kind: int = Field(2, ge=1)
     search: int = Field(5000, ge=1)
 
+    @field_validator("balance", mode="before")
+    @classmethod
+    def _word(cls, value: object) -> object:
+        """YAML takes an `off` without quotation marks for false."""
+        return "off" if value is False else value
+
     @property
     def caps(self) -> Caps:
         """The limits as `select` takes them."""

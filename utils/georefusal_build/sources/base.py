@@ -139,5 +139,11 @@ class Source:
             seen.add(scene.id)
             yield scene
         if not seen:
-            hint = f" First problem: {report.problems[0]}." if report.problems else ""
-            raise SourceError(root, f"no scene of source '{self.name}' was found; expected {self.layout}.{hint}")
+            hint = f"the first problem: {report.problems[0]}" if report.problems else _contents(root)
+            raise SourceError(root, f"no scene of source '{self.name}' was found; expected {self.layout}; {hint}")
+
+
+def _contents(root: Path) -> str:
+    """What lies there instead, by the names' endings."""
+    kinds = Counter(path.suffix.lower() or path.name for path in [root, *root.rglob("*")] if path.is_file())
+    return f"it holds {', '.join(f'{count} {kind}' for kind, count in kinds.most_common(5)) or 'no file'}"
