@@ -20,6 +20,7 @@ from georefusal_build.levers.registry import Variant
 from georefusal_build.outcomes import Json, NotApplicable, Outcome, Reason
 from georefusal_build.questions import Candidate, phrase
 from georefusal_build.streams import Stream, derive_key
+from georefusal_build.sun import Shadow, shadow
 from georefusal_build.targets import Target
 from georefusal_build.templates import render
 from georefusal_task.core.records import lever_family
@@ -127,6 +128,7 @@ def _pull(job: Job, variant: Variant, court: Court, pixels: U8, context: Context
     base = phrase((job.base, job.kind), context.table, context.base_bank, context.config.seed)
     stream_id = job.tile_id if variant.paired else job.base.id
     scene = court.tile.scene
+    cast = _shadow(court, job.base)
     outcome = apply(
         job.lever_id,
         pixels,
@@ -140,10 +142,23 @@ def _pull(job: Job, variant: Variant, court: Court, pixels: U8, context: Context
         nominal_px=nominal_px(court, job.base),
         gsd_m=scene.gsd_m,
         asks=job.cell[0] if job.cell else "",
+        shadow_px=cast.px if cast else None,
+        wakes=court.table.wakes(job.base.class_name),
         settings=_settings(job, variant, context, attempt),
     )
-    tags = {job.base.answer, scene.modality, *(job.cell[:1] if job.cell else ())}
+    if isinstance(outcome, Outcome) and cast and cast.cut:
+        outcome = replace(outcome, params={**outcome.params, "object_shadow_cut": cast.cut})
+    tags = {job.base.answer, scene.modality, *(job.cell[:1] if job.cell else ()), *(["shadow"] if cast else [])}
     return _label(outcome, frozenset(tags), base.question, base.template, stream_id, variant)
+
+
+def _shadow(court: Court, base: Candidate) -> Shadow | None:
+    """What an ordinary instance casts; None where sun, sampling or height are not known, or nothing is there."""
+    tile, height = court.tile, court.table.height_m(base.class_name)
+    sun, gsd = tile.scene.sun, tile.scene.gsd_m
+    if base.answer == "no" or tile.scene.modality != "optical" or not (sun and gsd and height):
+        return None
+    return shadow(sun, height, gsd, (tile.width, tile.height))
 
 
 def _pull_colour(
