@@ -16,6 +16,7 @@ from georefusal_build.rules import Condition, Rule
 from georefusal_task.core.verdicts import Verdict
 
 TAGS = [frozenset({answer, modality}) for answer in ("yes", "no") for modality in ("optical", "sar")]
+TAGS += [frozenset({"yes", "optical", "edge"})]
 NAMES = sorted({c.field for band in BANDS.values() for rule in band.rules for c in rule.conditions})
 EDGES = sorted({c.value for band in BANDS.values() for rule in band.rules for c in rule.conditions})
 near_an_edge = st.sampled_from(EDGES).flatmap(lambda v: st.sampled_from([v - 1e-6, v, v + 1e-6]))

@@ -1,14 +1,18 @@
 """What single lever families promise beyond the contract of all."""
 
 import dataclasses
+from functools import partial
 
 import numpy as np
 import pytest
 from scipy import ndimage
 from support.levers import MASTER, Base, bases, optical, radar, with_boxes
 
+from georefusal_build.anchors import Measurement
 from georefusal_build.apply import apply
+from georefusal_build.bands import decide
 from georefusal_build.levers import FAMILIES
+from georefusal_build.levers.framing import EDGES
 from georefusal_build.outcomes import NotApplicable, Outcome, Reason
 from georefusal_build.targets import Target, union
 from georefusal_task.core.records import Intensity
@@ -137,16 +141,88 @@ def test_a_cut_moves_and_clips_the_outlines_with_the_frame() -> None:
         else:
             assert back == [(max(x0, x), max(y0, y), min(x1, x + width), min(y1, y + height))]
             assert (back[0] == base.targets[0].bounds) is (intensity is LOW)
-    assert sizes == {(int(240 / 1.3), int(320 / 1.3), 3)}
+    assert sizes == {(185, 246, 3)}  # 240 and 320 over 1.3
 
 
-def test_a_cut_needs_an_edge_nearby_and_an_instance() -> None:
-    middle = apply("im_truncate_high", optical(), [(150, 110, 170, 130)], "x", MASTER, variant="tile_cut")
-    assert isinstance(middle, NotApplicable)
-    assert middle.reason is Reason.NO_ROOM
-    region = apply("im_truncate_high", optical(), [(0, 0, 60, 240)], "x", MASTER, variant="tile_cut", answer="no")
-    assert isinstance(region, NotApplicable)
-    assert region.reason is Reason.WRONG_BASE
+@pytest.mark.parametrize("attempt", range(4))
+@pytest.mark.parametrize(
+    "box", [(24, 60, 48, 84), (270, 100, 300, 124), (150, 20, 180, 44), (100, 190, 130, 216)], ids=EDGES
+)
+def test_what_is_asked_lies_at_the_edge_that_is_named(box: tuple[int, ...], attempt: int) -> None:
+    """By a count of pixels: in LOW all of it, close to that edge; in MEDIUM a sliver of it touches that edge alone."""
+    pixels = np.zeros((240, 320), np.uint8)
+    pixels[box[1] : box[3], box[0] : box[2]] = 200
+    for intensity in (LOW, MEDIUM):
+        lever_id = f"im_truncate_{intensity.lower()}"
+        cut = apply(lever_id, pixels, [box], "x", MASTER, variant="tile_cut", asks="edge", attempt=attempt)
+        assert isinstance(cut, Outcome)
+        rows, columns = np.nonzero(cut.pixels)
+        height, width = cut.pixels.shape
+        gaps = dict(
+            zip(EDGES, (columns.min(), width - 1 - columns.max(), rows.min(), height - 1 - rows.max()), strict=True)
+        )
+        asked, side = str(cut.params["edge"]), width if cut.params["edge"] in EDGES[:2] else height
+        if intensity is LOW:
+            assert cut.verdict is Verdict.ANSWER
+            assert rows.size == (pixels > 0).sum()
+            assert 0 < gaps[asked] <= min(0.5 * min(np.ptp(rows) + 1, np.ptp(columns) + 1), 0.04 * side)
+            assert cut.measurement.per_instance["edge_gap_frame"] == [pytest.approx(gaps[asked] / side)]
+        else:
+            assert cut.verdict is Verdict.INFO_MISSING
+            assert [name for name, gap in gaps.items() if gap == 0] == [asked]
+            assert 0 < rows.size <= 0.15 * (pixels > 0).sum()
+            deep = 1 + (np.ptp(columns) if asked in EDGES[:2] else np.ptp(rows))
+            assert 3 <= deep <= 12
+            assert cut.measurement.per_instance["edge_depth"] == [pytest.approx(deep)]
+
+
+def test_a_corner_of_a_box_that_may_be_empty_is_no_sliver() -> None:
+    """A plane does not fill the corner of its box; were only that left, no plane would lie at the edge at all."""
+    tilted = ((40.0, 60.0), (70.0, 90.0), (40.0, 120.0), (10.0, 90.0))
+    found = apply("im_truncate_medium", optical(), [tilted], "x", MASTER, variant="tile_cut", asks="edge")
+    assert isinstance(found, NotApplicable)
+    outline = (*tilted[:2], (55.0, 105.0), *tilted[2:])
+    exact = apply("im_truncate_medium", optical(), [outline], "x", MASTER, variant="tile_cut", asks="edge")
+    assert isinstance(exact, Outcome)
+    assert exact.verdict is Verdict.INFO_MISSING
+
+
+def test_a_cut_needs_an_edge_nearby_that_the_question_names_and_an_instance() -> None:
+    cut = partial(apply, "im_truncate_medium", optical(), base_id="x", master=MASTER, variant="tile_cut")
+    middle = cut([(150, 110, 170, 130)], asks="edge")
+    spread = cut([(20, 60, 44, 84), (280, 60, 304, 84)], asks="edge")
+    for found in (middle, spread):
+        assert isinstance(found, NotApplicable)
+        assert found.reason is Reason.NO_ROOM
+    for wrong in (cut([(0, 0, 60, 240)], asks="edge", answer="no"), cut([(24, 60, 48, 84)])):
+        assert isinstance(wrong, NotApplicable)
+        assert wrong.reason is Reason.WRONG_BASE
+
+
+def test_one_at_the_edge_and_one_elsewhere() -> None:
+    """The one at the edge settles LOW, not the other; a MEDIUM in which the other is left whole is none."""
+    both = [(24, 60, 48, 84), (60, 120, 84, 144)]
+    low = apply("im_truncate_low", optical(), both, "x", MASTER, variant="tile_cut", asks="edge")
+    assert isinstance(low, NotApplicable)  # no edge cuts both off
+    near = [(24, 60, 48, 84), (22, 120, 46, 144)]
+    low, medium = (
+        apply(f"im_truncate_{level}", optical(), near, "x", MASTER, variant="tile_cut", asks="edge")
+        for level in ("low", "medium")
+    )
+    assert isinstance(low, Outcome)
+    assert isinstance(medium, Outcome)
+    assert (low.verdict, medium.verdict) == (Verdict.ANSWER, Verdict.INFO_MISSING)
+    assert max(v or 0 for v in medium.measurement.per_instance["visible_fraction"]) <= 0.15
+    tags = frozenset({"yes", "optical", "edge"})
+    away = {
+        "visible_fraction": [1.0, 1.0],
+        "n_eff": [20.0, 20.0],
+        "edge_gap": [0.6, 4.0],
+        "edge_gap_frame": [0.03, 0.5],
+    }
+    assert decide("im_truncate_low", Measurement({**away}), tags) is Reason.DEAD_ZONE
+    assert decide("im_truncate_low", Measurement(away | {"edge_gap": [0.5, 4.0]}), tags) is Verdict.ANSWER
+    assert decide("im_truncate_low", Measurement({**away}), tags - {"edge"}) is Verdict.ANSWER
 
 
 def test_ghosts_outside_the_image_are_not_used() -> None:

@@ -21,7 +21,7 @@ def test_every_template_renders_for_every_class(name: str) -> None:
         for noun in one.nouns:
             for quarter in QUARTERS:
                 for template in BANK[name]:
-                    question = render(template, noun.slots("C") | {"Q": quarter})
+                    question = render(template, noun.slots("C") | {"Q": quarter, "E": "left"})
                     assert lint(question) == []
                     assert noun.singular in question
                     assert "{" not in question
@@ -45,8 +45,9 @@ def test_the_split_depends_on_the_seed_and_not_on_the_order() -> None:
 
 
 def test_world_directed_templates_ask_about_the_ground() -> None:
-    for template in (*BANK["global"], *BANK["local"]):
+    for template in (*BANK["global"], *BANK["local"], *BANK["edge"]):
         assert "in this image" not in template
+    assert all("{E}" in template for template in BANK["edge"])
     assert all("image" in template for template in BANK["image"])
 
 

@@ -84,7 +84,7 @@ def bases(variant: str, modality: str) -> dict[Intensity, Base]:
         case "layover":
             shared = base("layover", ground, PAIR, 62, 8, **known)
         case "tile_cut":
-            shared = base("cut", ground, [(24, 60, 48, 84)], 200, **known)
+            shared = base("cut", ground, [(24, 60, 48, 84)], 200, asks="edge", **known)
         case "az_ambiguity":
             return _ghosted(known)
         case "line_drop":

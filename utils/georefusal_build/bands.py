@@ -57,6 +57,11 @@ def _too_coarse(measurement: Measurement) -> bool:
     return bool(n_eff) and max(n_eff) <= 3.0
 
 
+NEAR, NEAR_FRAME = 0.5, 0.04
+"""Up to where something lies "at" an edge: half as far from it as it is wide, and a 25th of the frame."""
+SLIVER = (3.0, 12.0)
+"""Pixels left of what an edge cuts off: more than an outline may be loose by, too few to tell what it is."""
+
 _ANSWER, _MISSING, _COARSE = Verdict.ANSWER, Verdict.INFO_MISSING, Verdict.GRANULARITY
 
 # A base with the answer no has its asked region as the target: answering needs 99 % of it in view, refusing needs 85 %
@@ -72,6 +77,22 @@ _SHADOW_HIGH = every(le("evidence_visible", 0.15), when="yes shadow")
 _THIN = "signal_left is ours: under thin cloud a pixel can count as hidden (below half the signal) and show the target"
 _LOST = "scan_z_before is ours (Rose: 5): a target that never stood out has lost nothing to the noise"
 _TELL = "the competing colour is the closest typical one, taken at the instance's own luma"
+# Questions about tile_cut name an edge: LOW answers them by a whole target near it, MEDIUM leaves a sliver there.
+_AT_EDGE = (
+    every(ge("visible_fraction", 0.999), when="yes edge"),
+    some(
+        ge("visible_fraction", 0.999),
+        ge("n_eff", 12),
+        le("edge_gap", NEAR),
+        le("edge_gap_frame", NEAR_FRAME),
+        when="yes edge",
+    ),
+)
+_CUT_OFF = (
+    some(gt("visible_fraction", 0), ge("edge_depth", SLIVER[0]), when="yes edge"),
+    every(le("edge_depth", SLIVER[1]), when="yes edge"),
+)
+_EDGE = "edge_gap and edge_depth are ours: what the word 'at' allows, and a sliver that exists but cannot be told"
 _CLEAR = "n_eff is ours: the instance that settles the question must be one that a person recognises"
 
 IMAGE_BANDS: dict[str, Band] = {
@@ -112,7 +133,9 @@ IMAGE_BANDS: dict[str, Band] = {
     ),
     "im_saturate_high": Band(_MISSING, (every(ge("sat_fraction", 0.98), when="yes"),)),
     "im_truncate_low": Band(
-        _ANSWER, (some(ge("visible_fraction", 0.999), ge("n_eff", 12), when="yes"), _NO_LOW), _CLEAR
+        _ANSWER,
+        (some(ge("visible_fraction", 0.999), ge("n_eff", 12), when="yes"), _NO_LOW, *_AT_EDGE),
+        f"{_CLEAR}; {_EDGE}",
     ),
     "im_truncate_medium": Band(
         _MISSING,
@@ -121,7 +144,9 @@ IMAGE_BANDS: dict[str, Band] = {
             some(gt("visible_fraction", 0), when="yes"),
             _SHADOW_MEDIUM,
             *_NO_MEDIUM,
+            *_CUT_OFF,
         ),
+        _EDGE,
     ),
     "im_truncate_high": Band(_MISSING, (every(le("visible_fraction", 0.001), when="yes"), _SHADOW_HIGH, *_NO_HIGH)),
     "im_channel_low": Band(

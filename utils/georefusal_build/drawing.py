@@ -2,16 +2,17 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 from georefusal_build.ask import Asked, ask
 from georefusal_build.context import Context
-from georefusal_build.feasible import ImageJobs, Pick
+from georefusal_build.feasible import ImageJobs, Pick, allowed
 from georefusal_build.jobs import Job
-from georefusal_build.levers import FAMILIES, QUESTION_FAMILIES, QuestionFamily
+from georefusal_build.levers import FAMILIES, QUESTION_FAMILIES, Family, QuestionFamily, Variant
 from georefusal_build.levers.asked import Situation
 from georefusal_build.outcomes import NotApplicable, Reason
 from georefusal_build.pulling import situation_of
-from georefusal_build.scenes import Modality
+from georefusal_build.scenes import Modality, Window
 from georefusal_build.trimming import exact, plenty, spread
 
 Picks = dict[str, list[Pick]]
@@ -32,6 +33,37 @@ def image_jobs(context: Context, picks: Picks, wanted: frozenset[str]) -> Iterat
         for family in FAMILIES.values():
             if wanted & {*family.lever_ids}:
                 yield from (job for job in offers.of(family, picks[name]) if job.lever_id in wanted)
+
+
+def parent_jobs(context: Context, wanted: frozenset[str]) -> Iterator[Job]:
+    """Yield what the wanted levers offer that release a part of a larger tile, as large as the other images.
+
+    Scenes that are smaller than such a parent in a direction have none.
+    """
+    config = context.config
+    for family in FAMILIES.values():
+        for variant in family.variants if wanted & {*family.lever_ids} else ():
+            if variant.parent > 1:
+                scenes = (name for name in sorted(context.scenes) if _takes(context, name, family, variant))
+                parents = [parent for name in scenes for parent in _parents(context, name, variant.parent)]
+                for scene_id, window in spread(parents, str, lambda one: one[0], config.seed)[: config.bases.search]:
+                    offers = ImageJobs(context.court(scene_id, window), config)
+                    yield from (job for job in offers.cut(family, variant) if job.lever_id in wanted)
+
+
+def _takes(context: Context, scene_id: str, family: Family, variant: Variant) -> bool:
+    return variant in allowed(family, context.scenes[scene_id].modality, context.config)
+
+
+def _parents(context: Context, scene_id: str, parent: float) -> list[tuple[str, Window]]:
+    """The tiles of a scene that are `parent` times as long and wide as those of its source."""
+    packed = context.scenes[scene_id]
+    scene, tiling = packed.unpack(), packed.tiling.tiling
+    side = round(parent * tiling.size)
+    if min(scene.width, scene.height) < side:
+        return []
+    larger = replace(tiling, size=side)
+    return [(scene_id, (x, y, side, side)) for y in larger.starts(scene.height) for x in larger.starts(scene.width)]
 
 
 def question_jobs(context: Context, picks: Picks, wanted: frozenset[str]) -> Iterator[Job]:

@@ -8,8 +8,10 @@ from georefusal_build.build_config import BuildConfig
 from georefusal_build.evidence import exhaustive, nominal_px, targets_of
 from georefusal_build.jobs import Job, Partner
 from georefusal_build.levers import Family, Variant
+from georefusal_build.levers.framing import can_cut
 from georefusal_build.levers.granularity import NEED, STEPS
 from georefusal_build.questions import Candidate, Kind
+from georefusal_build.scenes import Modality
 from georefusal_build.streams import Stream, derive_key
 from georefusal_task.core.records import Intensity
 
@@ -49,7 +51,8 @@ class ImageJobs:
 
     def of(self, family: Family, picks: Sequence[Pick]) -> Iterator[Job]:
         """Yield at most one job for each intensity of a family on each base. picks: all bases of the tile."""
-        variants, stream = self.variants(family), Stream(derive_key(self.config.seed, self.court.tile.id, family.name))
+        variants = [one for one in allowed(family, self.court.tile.scene.modality, self.config) if one.parent == 1]
+        stream = Stream(derive_key(self.config.seed, self.court.tile.id, family.name))
         fit = [pick for pick in picks if self.fits(family, pick[0])] if variants else []
         if family.name == "im_channel":
             yield from _crossed(family, fit, [v.name for v in variants], stream)
@@ -68,6 +71,30 @@ class ImageJobs:
                 continue
             for intensity in Intensity:
                 yield Job(base, _lever(family, intensity), kind, tuple(order if placed else order[:1]))
+
+    def cut(self, family: Family, variant: Variant) -> Iterator[Job]:
+        """Yield LOW and MEDIUM jobs of a variant that releases a part of this tile.
+
+        HIGH is never one: a question about ground outside the image fits no category.
+        """
+        shape = self.court.tile.height, self.court.tile.width
+        for base in filter(None, map(self._whole, sorted(self.court.present))):
+            if self.fits(family, base) and can_cut(targets_of(self.court, base), shape, variant.parent):
+                for intensity in (LOW, MEDIUM):
+                    yield Job(base, _lever(family, intensity), None, (variant.name,))
+
+    def _whole(self, name: str) -> Candidate | None:
+        """The "yes" base about the tile, where each instance lies in it, is whole and would settle the question alone.
+
+        A piece of what may be divided still is one, so a sliver of it leaves nothing open.
+        """
+        tile, table = self.court.tile, self.court.table
+        unsure = bool(table.members(name) & (tile.cut | tile.slivers | table.divisible))
+        settle = all(self.court.unfit(one, "whole") is None for one in self.court.evidence(name))
+        if unsure or not settle or self.court.rule(name).answer != "yes":
+            return None
+        window = tile.x, tile.y, tile.width, tile.height
+        return Candidate(tile.scene.id, tile.scene.source, window, name, "whole", "yes")
 
     def _decimated(self, family: Family, fit: Sequence[Pick], variants: Sequence[str], stream: Stream) -> Iterator[Job]:
         """Yield jobs at one decimation for the tile, where there is one that some class survives and another does not.
@@ -99,21 +126,6 @@ class ImageJobs:
         if size < NEED[LOW][0]:
             return None
         return next((at for at, (least, most) in NEED.items() if least < size / step <= most), None)
-
-    def variants(self, family: Family) -> list[Variant]:
-        """Return the variants that the configuration allows for this modality.
-
-        One that needs a larger parent image is left out: all images of a set have the size of a tile.
-        """
-        modality, levers = self.court.tile.scene.modality, self.config.levers
-        named = levers.variants.get(family.name)
-        return [
-            one
-            for one in family.variants
-            if modality in one.modalities
-            and one.parent == 1
-            and (one.name in named if named is not None else levers.experimental or not one.experimental)
-        ]
 
     def fits(self, family: Family, base: Candidate) -> bool:
         """Return whether the outlines meet the preconditions of a family."""
@@ -150,6 +162,17 @@ class ImageJobs:
         if base.class_name not in self._complete:
             self._complete[base.class_name] = exhaustive(self.court, base)
         return self._complete[base.class_name]
+
+
+def allowed(family: Family, modality: Modality, config: BuildConfig) -> list[Variant]:
+    """Return the variants that the configuration allows for a modality."""
+    named = config.levers.variants.get(family.name)
+    return [
+        one
+        for one in family.variants
+        if modality in one.modalities
+        and (one.name in named if named is not None else config.levers.experimental or not one.experimental)
+    ]
 
 
 def _pairs(family: Family, fit: Sequence[Pick], variant: str, stream: Stream) -> Iterator[Job]:

@@ -8,7 +8,7 @@ from georefusal_build.asking import Answer
 from georefusal_build.build_config import BuildConfig
 from georefusal_build.catalogue import levers
 from georefusal_build.context import Context, open_context
-from georefusal_build.drawing import Picks, image_jobs, question_jobs
+from georefusal_build.drawing import Picks, image_jobs, parent_jobs, question_jobs
 from georefusal_build.evidence import resolvable
 from georefusal_build.jobs import Job, read_jobs, tile_id, write_jobs
 from georefusal_build.questions import Candidate, propose
@@ -64,7 +64,7 @@ def make_plan(config: BuildConfig, context: Context | None = None) -> Plan:
     context = context or open_context(config)
     wanted = wanted_levers(config)
     picks, plan = _base_questions(context)
-    found = [*image_jobs(context, picks, wanted), *question_jobs(context, picks, wanted)]
+    found = [*image_jobs(context, picks, wanted), *parent_jobs(context, wanted), *question_jobs(context, picks, wanted)]
     kept = trimmed(context, found)
     plan.fits.update(job.lever_id for job in found)
     for job in kept:

@@ -39,6 +39,7 @@ def strip(
     side: longer side of one picture, pixels. lever_ids: of the family, by default LOW, MEDIUM and HIGH. known: further
     arguments of `apply`.
     """
+    known = {"asks": variant.asks} | known
     found = [
         apply(lever_id, pixels, targets, "preview", MASTER, variant=variant.name, modality=modality, **known)
         for lever_id in lever_ids or family.lever_ids

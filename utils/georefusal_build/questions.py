@@ -106,10 +106,17 @@ def propose(
 
 
 def phrase(
-    pick: tuple[Candidate, Kind | None], table: ClassTable, bank: Bank, master: int, *, image_directed: bool = False
+    pick: tuple[Candidate, Kind | None],
+    table: ClassTable,
+    bank: Bank,
+    master: int,
+    *,
+    edge: str = "",
+    image_directed: bool = False,
 ) -> Base:
     """Return the picked candidate in words: noun and template drawn by the seed and the id alone.
 
+    edge: the one that is asked about ("left", "right", "upper", "lower"), "" for all that the candidate's scope holds.
     image_directed: the legacy wording "in this image"; never with levers that hide or coarsen, since "no" would then
     be a right answer about the image.
     """
@@ -117,8 +124,8 @@ def phrase(
     stream = Stream(derive_key(master, candidate.id, "wording"))
     noun = stream.choice(table.by_name[candidate.class_name].nouns)
     local = candidate.scope != "whole"
-    template = stream.choice(bank["local" if local else "image" if image_directed else "global"])
-    question = render(template, noun.slots("C") | {"Q": candidate.scope})
+    template = stream.choice(bank["edge" if edge else "local" if local else "image" if image_directed else "global"])
+    question = render(template, noun.slots("C") | {"Q": candidate.scope, "E": edge})
     return Base(candidate, kind, question, noun.singular, template)
 
 

@@ -1,6 +1,8 @@
 """The rows of an item: what a model may see, what is right, and where it all comes from."""
 
 import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from enum import StrEnum
 from itertools import pairwise
 from typing import Any
@@ -15,8 +17,10 @@ from georefusal_build.jobs import Job
 from georefusal_build.levers import FAMILIES, QUESTION_FAMILIES
 from georefusal_build.made import Made
 from georefusal_build.outcomes import Json
-from georefusal_build.pulling import Finished
+from georefusal_build.polygons import clip_polygon
+from georefusal_build.pulling import Finished, edge_of
 from georefusal_build.questions import phrase
+from georefusal_build.scenes import Instance
 from georefusal_build.streams import derive_key
 from georefusal_task.core.verdicts import Verdict
 
@@ -84,7 +88,7 @@ def made(job: Job, item: Finished, court: Court, context: Context, attempt: int)
 
 def _provenance(job: Job, item: Finished, pixels: U8, court: Court, context: Context, attempt: int) -> dict[str, Any]:
     config, tile, scene = context.config, court.tile, court.tile.scene
-    base = phrase((job.base, job.kind), context.table, context.base_bank, config.seed)
+    base = phrase((job.base, job.kind), context.table, context.base_bank, config.seed, edge=edge_of(item.params))
     step = item.params.get("step")
     gsd = scene.gsd_m
     return {
@@ -164,6 +168,8 @@ def _boxes(job: Job, item: Finished, court: Court) -> list[dict[str, Any]]:
         value = item.params.get(name)
         named |= {str(one) for one in (value if isinstance(value, list) else [value])}
     members = set().union(*(court.table.members(name) for name in named))
+    window = item.params.get("window")
+    listed = [one for one in court.tile.instances if one.class_name in members]
     return [
         {
             "class": one.class_name,
@@ -172,6 +178,14 @@ def _boxes(job: Job, item: Finished, court: Court) -> list[dict[str, Any]]:
             "difficult": one.difficult,
             "truncated": one.truncated,
         }
-        for one in court.tile.instances
-        if one.class_name in members
+        for one in (listed if window is None else _clipped(listed, window))
     ]
+
+
+def _clipped(instances: Iterable[Instance], window: Any) -> Iterator[Instance]:
+    """What a window (x, y, width, height) of the tile holds of the outlines, in its own pixels."""
+    x, y, width, height = window
+    for one in instances:
+        for piece in clip_polygon(one.polygon, x, y, x + width, y + height):
+            moved = tuple((px - x, py - y) for px, py in piece)
+            yield replace(one, polygon=moved, truncated=one.truncated or piece != one.polygon)

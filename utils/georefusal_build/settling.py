@@ -28,7 +28,7 @@ SURPLUS = "surplus"
 
 _Side = Literal["answer", "refuse"]
 _OTHER: dict[_Side, _Side] = {"answer": "refuse", "refuse": "answer"}
-_SAID = ("premise", "number", "place", "anchor")
+_SAID = ("premise", "number", "place", "anchor", "edge")
 """Parameters of what a question takes for granted, or refers to."""
 _SHARED = ("asks", "image", "step", "gain", "level", "reduced")
 """Parameters of an image that is the same for several questions, or crossed with them."""
@@ -40,8 +40,9 @@ _MANY = 4
 class _Item:
     """What the choice looks at.
 
-    answer: the item's own, of a refusal that of its base question. words: what is taken for granted. traits: all that
-    must not tell the label.
+    answer: the item's own, of a refusal that of its base question. words: what is taken for granted. at_edge: the
+    question names an edge of the image, and is set only against one that does. traits: all that must not tell the
+    label.
     """
 
     row: Row
@@ -55,6 +56,7 @@ class _Item:
     intensity: Intensity
     pair_id: str | None
     words: frozenset[str]
+    at_edge: bool
     traits: frozenset[str]
 
     @property
@@ -170,7 +172,8 @@ class _Family:
 
     def _faces(self, answer: _Item, refusal: _Item) -> bool:
         strict = self.config.levers.same_words == "strict"
-        return refusal.side == "refuse" and (not strict or answer.words == refusal.words)
+        alike = answer.words == refusal.words if strict else answer.at_edge is refusal.at_edge
+        return refusal.side == "refuse" and alike
 
     def _free_answers(self) -> list[_Item]:
         return [one for one in self.items if one.side == "answer" and self._why_not(one) is None]
@@ -279,6 +282,7 @@ def _item(row: Row, seed: int) -> _Item:
         intensity=Intensity(label["intensity"]),
         pair_id=provenance["pair_id"],
         words=words,
+        at_edge="edge" in params,
         traits=words | traits,
     )
 

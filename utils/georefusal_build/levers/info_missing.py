@@ -105,7 +105,11 @@ def saturate(subject: Subject, stream: Stream, intensity: Intensity, variant: st
     Variant("slc_gap", ("optical",), "wedge-shaped gaps of a failed scan-line corrector"),
     Variant("burst_gap", ("sar",), "a missing burst", experimental=True),
     Variant(
-        "tile_cut", _BOTH, "the frame ends at or before the target: ask about that edge", experimental=True, parent=1.3
+        "tile_cut",
+        _BOTH,
+        "the frame ends in the target or, for looking at only, before it: its questions name the edge",
+        parent=1.3,
+        asks="edge",
     ),
     budget="hidden_fraction",
 )

@@ -25,7 +25,7 @@ class Variant:
 
     paired: it acts on the whole image alike, and LOW and the refusals come from two classes of one image; variants that
     are not make LOW, MEDIUM and HIGH of one base, of equal budget. parent: side of the image that it takes, in sides of
-    the image that it gives.
+    the image that it gives. asks: what its questions have to ask for ("edge": what lies at the edge that it names).
     """
 
     name: str
@@ -34,6 +34,7 @@ class Variant:
     paired: bool = False
     experimental: bool = False
     parent: float = 1.0
+    asks: str = ""
 
 
 @dataclass(frozen=True)
@@ -41,9 +42,10 @@ class Subject:
     """What a lever acts on: a clean image, all instances of the asked class in it, and what is known of the base.
 
     pixels: uint8 (H, W) or (H, W, 3). answer: the base's answer; on "no" the targets are the asked region. nominal_px:
-    (minor, major) side of a typical instance. asks: what a crossed question asks for, "colour" or "plain"; colour: the
-    one it names. shadow_px: from an object's foot to the end of its shadow, (x, y), None where nobody knows. settings:
-    values that the caller fixes instead of the stream, so that two items share one image.
+    (minor, major) side of a typical instance. asks: what a crossed question asks for, "colour" or "plain", or what the
+    variant's questions do; colour: the one it names. shadow_px: from an object's foot to the end of its shadow, (x, y),
+    None where nobody knows. settings: values that the caller fixes instead of the stream, so that two items share one
+    image.
     """
 
     pixels: U8
