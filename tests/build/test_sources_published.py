@@ -113,6 +113,14 @@ def test_csv_and_voc_copies_of_one_plot_agree(tmp_path: Path) -> None:
         assert table.canonical(scene).complete == {"tree"}
 
 
+def test_csv_trees_by_their_state_are_trees(tmp_path: Path) -> None:
+    """Published trees are labelled Tree in one file, Alive and Dead in another: there, "no tree" would be false."""
+    native.image(tmp_path / "plot.tif")
+    native.write(tmp_path / "boxes.csv", f"{HEADER}\nplot.tif,20,10,60,40,Alive\nplot.tif,90,20,140,70,Dead\n")
+    scene = ClassTable.load().canonical(one("csv", tmp_path, complete=frozenset({"Tree"})))
+    assert [(i.class_name, i.fine_class) for i in scene.instances] == [("tree", None), ("tree", "dead tree")]
+
+
 # --- VOC
 
 
