@@ -44,8 +44,8 @@ def wake_z(pixels: U8, targets: Sequence[Target]) -> list[Value]:
     """Return how far the strips before and behind each target stand out, the larger of the two, robust sd.
 
     pixels: amplitude, uint8 (H, W) or (H, W, 3). Background strips have the size and direction of the target's, lie on
-    a grid and keep clear of all targets and their strips. None: too little of both strips lies in the frame, or fewer
-    than 12 background strips do.
+    a grid and keep clear of all targets and their strips, what lies beside them of the targets. None: too little of
+    both strips lies in the frame, or fewer than 12 background strips do.
     """
     amplitude = luma(pixels)
     shape: Shape = amplitude.shape[0], amplitude.shape[1]
@@ -83,10 +83,11 @@ def _stands_out(amplitude: F32, ships: Mask, busy: Mask, strip: Target) -> Value
     if len(own) < max(1.0, _LEAST * strip.minor * strip.sides[1]) or len(beside) < len(own) / 2:
         return None
     moves, parts = _moves(np.concatenate([own, beside]), ships.shape), [y * width + x for y, x in (own.T, beside.T)]
-    clear = moves[~np.any([busy.ravel()[moves[:, None] + part].any(axis=1) for part in parts], axis=0)]
-    if len(clear) < MIN_BACKGROUND:
+    for part, taken in zip(parts, (busy, ships), strict=True):
+        moves = moves[~taken.ravel()[moves[:, None] + part].any(axis=1)]
+    if len(moves) < MIN_BACKGROUND:
         return None
-    background, (excess,) = (_excess(amplitude, at, parts) for at in (clear, np.zeros(1, np.intp)))
+    background, (excess,) = (_excess(amplitude, at, parts) for at in (moves, np.zeros(1, np.intp)))
     centre = float(np.median(background))
     spread = 1.4826 * float(np.median(np.abs(background - centre)))
     return float(abs(excess - centre) / max(spread, _ROUNDING / len(own) ** 0.5))
