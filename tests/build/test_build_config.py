@@ -37,6 +37,14 @@ def test_paths_are_relative_to_the_file(tmp_path: Path) -> None:
     assert config.templates.private == Path("/bank.json")
 
 
+def test_options_as_one_writes_them(tmp_path: Path) -> None:
+    """A class without its list and a version without quotation marks mean what they say."""
+    options = {"version": 2.0, "complete": "*", "verified_absent": ["plane", "ship"]}
+    source = {"format": "dota", "root": "x", "options": options}
+    read = load(tmp_path, sources=[source]).sources[0].options
+    assert (read.version, read.complete, read.verified_absent) == ("2.0", {"*"}, {"plane", "ship"})
+
+
 @pytest.mark.parametrize("word", ["off", "'off'", "all", "class"])
 def test_balance_is_a_word_that_yaml_may_take_for_false(tmp_path: Path, word: str) -> None:
     """The page on building says `bases: {balance: off}`, and so does a plan without jobs."""

@@ -51,6 +51,18 @@ class SourceOptions(_Strict):
     first_pixel: Literal[0, 1] | None = None
     subsources: Path | None = None
 
+    @field_validator("complete", "verified_absent", mode="before")
+    @classmethod
+    def _listed(cls, value: object) -> object:
+        """One class may stand without its list."""
+        return [value] if isinstance(value, str) else value
+
+    @field_validator("version", mode="before")
+    @classmethod
+    def _quoted(cls, value: object) -> object:
+        """YAML takes a version without quotation marks for a number."""
+        return str(value) if isinstance(value, float) else value
+
 
 class SourceConfig(_Strict):
     """One folder of annotated images.
