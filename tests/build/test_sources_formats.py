@@ -266,6 +266,10 @@ def test_dior_reads_the_kind_that_is_asked_for(tmp_path: Path) -> None:
     assert (len(horizontal[good].instances), len(default[good].instances)) == (1, 3)
     assert not horizontal[good].instances[0].oriented
     assert len(default[good].complete) == 20
+    for path in (tmp_path / "Annotations" / "Horizontal Bounding Boxes").iterdir():
+        path.unlink()
+    with pytest.raises(SourceError, match="no scene of source 'dior', version 'horizontal', was found"):
+        list(SOURCES["dior"].read(tmp_path, ReadOptions(version="horizontal")))
 
 
 def test_fair1m_refuses_other_frames(tmp_path: Path) -> None:

@@ -140,7 +140,8 @@ class Source:
             yield scene
         if not seen:
             hint = f"the first problem: {report.problems[0]}" if report.problems else _contents(root)
-            raise SourceError(root, f"no scene of source '{self.name}' was found; expected {self.layout}; {hint}")
+            kind = f"source '{self.name}'{f', version {options.version!r},' if options.version else ''}"
+            raise SourceError(root, f"no scene of {kind} was found; expected {self.layout}; {hint}")
 
 
 def _contents(root: Path) -> str:
