@@ -37,6 +37,15 @@ def test_paths_are_relative_to_the_file(tmp_path: Path) -> None:
     assert config.templates.private == Path("/bank.json")
 
 
+def test_a_wrong_source_is_told_once_and_sent_to_its_place(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load(tmp_path, sources=[{"format": "csv", "root": "x", "complete": ["Tree"]}])
+    told = str(caught.value).splitlines()[1:]
+    assert told == ["  sources.0.complete: there is no such key here; it belongs under `options` of a source"]
+    with pytest.raises(ConfigError, match="sources: Tuple should have at least 1 item"):
+        load(tmp_path, sources=[])
+
+
 def test_options_as_one_writes_them(tmp_path: Path) -> None:
     """A class without its list and a version without quotation marks mean what they say."""
     options = {"version": 2.0, "complete": "*", "verified_absent": ["plane", "ship"]}

@@ -117,6 +117,11 @@ def test_an_unknown_option_is_an_error(source: str, archive: Path) -> None:
         SOURCES[source].read(archive, ReadOptions(**{name: spare[name]}))  # type: ignore[arg-type]
 
 
+def test_a_source_that_knows_what_is_complete_says_so() -> None:
+    with pytest.raises(ConfigError, match="follows from the format: all 20 classes"):
+        SOURCES["dior"].read(Path(), ReadOptions(complete=frozenset({"*"})))
+
+
 def test_a_folder_without_the_format_says_what_was_expected(source: str, tmp_path: Path) -> None:
     with pytest.raises(SourceError, match=r"no scene of source|names no classes"):
         list(SOURCES[source].read(tmp_path))

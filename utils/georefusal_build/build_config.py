@@ -61,7 +61,7 @@ class SourceOptions(_Strict):
     @classmethod
     def _quoted(cls, value: object) -> object:
         """YAML takes a version without quotation marks for a number."""
-        return str(value) if isinstance(value, float) else value
+        return str(value) if isinstance(value, int | float) else value
 
 
 class SourceConfig(_Strict):
@@ -268,12 +268,19 @@ def load_config(path: Path) -> BuildConfig:
     try:
         return _absolute(BuildConfig.model_validate(content), path.resolve().parent)
     except ValidationError as error:
-        told = "\n  ".join(_told(one) for one in error.errors())
+        told = "\n  ".join(_told(one) for one in error.errors() if not _follows(one))
         raise ConfigError(f"{path}: is no build configuration:\n  {told}") from error
+
+
+def _follows(error: ErrorDetails) -> bool:
+    """Whether it says no more than that the only element of a list is wrong, which is told on its own."""
+    return error["type"] == "too_short" and bool(error["input"])
 
 
 def _told(error: ErrorDetails) -> str:
     key = ".".join(str(part) for part in error["loc"])
+    if error["type"] == "extra_forbidden" and error["loc"][-1] in SourceOptions.model_fields:
+        return f"{key}: there is no such key here; it belongs under `options` of a source"
     if error["type"] == "extra_forbidden":
         return f"{key}: there is no such key; remove it or check its spelling"
     if error["type"] == "missing":

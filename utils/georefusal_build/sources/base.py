@@ -121,7 +121,8 @@ class Source:
         unknown = options.given() - self.options - {"licence", "notice"}
         if unknown:
             known = ", ".join(sorted(self.options | {"licence", "notice"}))
-            raise ConfigError(f"source '{self.name}' has no option {', '.join(sorted(unknown))}; it knows {known}")
+            why = f". What is complete follows from the format: {self.completeness}" if "complete" in unknown else ""
+            raise ConfigError(f"source '{self.name}' has no option {', '.join(sorted(unknown))}; it knows {known}{why}")
         if options.version is not None and options.version not in self.versions:
             raise ConfigError(
                 f"source '{self.name}' has no version '{options.version}'; choose one of {', '.join(self.versions)}"
