@@ -507,6 +507,11 @@ def test_fmow_is_positives_only_and_scales_to_the_image(tmp_path: Path) -> None:
     assert good.instances[0].bounds == (10, 5, 30, 20)
     assert len(good.instances) == 3  # the box that is listed twice counts once, the hidden one not at all
     assert good.complete == good.verified_absent == frozenset()
+    assert good.gsd_m == 1.0  # of the image as it lies there, half as large as the one that the file speaks of
+    path.write_text(json.dumps(content | {"img_width": 0}))
+    report = ReadReport()
+    assert not any("good" in s.id for s in SOURCES["fmow"].read(tmp_path, report=report))
+    assert any("good_rgb.json, img_width, img_height: states no image size" in problem for problem in report.problems)
 
 
 def test_sardet_negatives_come_from_the_own_collection_only(tmp_path: Path) -> None:

@@ -204,6 +204,19 @@ def test_fmow_a_lone_box_without_its_list(tmp_path: Path) -> None:
     assert [i.bounds for i in good.instances] == [native.BOX]
 
 
+def test_fmow_reviewed_boxes_replace_the_proposed_one(tmp_path: Path) -> None:
+    """The proposal may be called a port where people found none."""
+    native.fmow(tmp_path)
+    path = tmp_path / "port" / "good_rgb.json"
+    content = json.loads(path.read_text())
+    proposed = {"ID": -1, "category": "port", "box": [20, 10, 40, 30]}
+    reviewed = {"ID": 4, "category": "false_detection", "box": [22, 12, 36, 26], "visible": "True"}
+    for boxes, names in (([proposed, reviewed], ["false_detection"]), ([proposed], ["port"])):
+        native.write(path, json.dumps(content | {"bounding_boxes": boxes}))
+        good = next(s for s in SOURCES["fmow"].read(tmp_path) if "good" in s.id)
+        assert [i.class_name for i in good.instances] == names
+
+
 def test_coco_files_named_after_their_folder_of_images(tmp_path: Path) -> None:
     """The splits of SARDet-100K number their images anew, and name them without a folder."""
     for split in ("train", "val"):

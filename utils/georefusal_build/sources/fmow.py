@@ -13,6 +13,9 @@ from georefusal_build.sources.base import ReadOptions, ReadReport, Source, Sourc
 from georefusal_build.sources.draft import SceneDraft, box_points, number
 from georefusal_build.sources.files import ImageIndex, find_files, image_size, read_json
 
+_AS_PROPOSED = -1
+"""ID of a box as it was before people looked; where they did, theirs stand beside it, perhaps of another category."""
+
 
 def read(root: Path, options: ReadOptions, report: ReadReport) -> Iterator[Scene]:
     """Yield one scene per metadata file `*_<version>.json`; never complete for any class."""
@@ -34,29 +37,38 @@ def _scene(path: Path, images: ImageIndex, options: ReadOptions, report: ReadRep
         raise SourceError(path, "has no 'bounding_boxes'; is it an fMoW metadata file?")
     image = images.find(path.stem, path)
     draft = SceneDraft(path, image, image_size(image), report)
-    seen: set[tuple[str, Points]] = set()
-    for i, entry in enumerate(boxes if isinstance(boxes, list) else [boxes]):  # a lone box may come without its list
-        place = f"bounding_boxes[{i}]"
+    across, down = _scales(content, draft)
+    listed = boxes if isinstance(boxes, list) else [boxes]  # a lone box may come without its list
+    for i, entry in enumerate(listed):
+        if len(listed) > 1 and isinstance(entry, dict) and entry.get("ID") == _AS_PROPOSED:
+            continue
         try:
             name, points = _box(entry)
-            scale_x = draft.width / number(content.get("img_width", draft.width), "img_width")
-            scale_y = draft.height / number(content.get("img_height", draft.height), "img_height")
-        except (ValueError, ZeroDivisionError) as error:
-            draft.lose(place, str(error))
+        except ValueError as error:
+            draft.lose(f"bounding_boxes[{i}]", str(error))
             continue
-        hidden = str(entry.get("visible", "True")).lower() == "false"
-        if not hidden and (name, points) not in seen:
-            seen.add((name, points))
-            draft.add(name, [(x * scale_x, y * scale_y) for x, y in points], place, oriented=False)
+        if str(entry.get("visible", "True")).lower() != "false":
+            scaled = [(x * across, y * down) for x, y in points]
+            draft.add(name, scaled, f"bounding_boxes[{i}]", oriented=False)
     gsd = content.get("gsd")
     return draft.scene(
         images.id(image),
         "fmow",
         options,
-        gsd_m=float(gsd) if isinstance(gsd, int | float) and gsd > 0 else None,
+        gsd_m=gsd / across if isinstance(gsd, int | float) and gsd > 0 else None,
         subsource=str(content.get("sensor_platform_name") or ""),
         licence=SOURCE.licence,
     )
+
+
+def _scales(content: dict[str, Any], draft: SceneDraft) -> tuple[float, float]:
+    """How much larger the image is than the one that the boxes were drawn in, across and down."""
+    try:
+        width = number(content.get("img_width", draft.width), "img_width")
+        height = number(content.get("img_height", draft.height), "img_height")
+        return draft.width / width, draft.height / height
+    except (ValueError, ZeroDivisionError) as error:
+        raise SourceError(draft.annotation, f"states no image size ({error})", "img_width, img_height") from error
 
 
 def _box(entry: object) -> tuple[str, Points]:
@@ -77,8 +89,8 @@ SOURCE = Source(
     outline="axis-aligned boxes",
     completeness="none: one category per box is labelled and nothing else, so positives only",
     licence="fMoW: Functional Map of the World Challenge Public License",
-    checked="against a published metadata file; not: an image; where a box is listed twice, once as the original "
-    "region, it counts once",
+    checked="against a published metadata file; not: an image; a region as it was proposed does not count where the "
+    "reviewed ones stand beside it",
     options=frozenset({"version", "gsd_m"}),
     versions=("rgb", "msrgb"),
 )
