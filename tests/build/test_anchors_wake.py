@@ -1,9 +1,13 @@
 """Wakes on radar images: where they are looked for, what is found on painted scenes, and what may not be asked then."""
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
+from support import small_build as small
 from support.asked import MASTER, oblong, situation, town
 from support.levers import radar
 from support.wakes import Wake, ship_at_sea
@@ -11,8 +15,13 @@ from support.wakes import Wake, ship_at_sea
 from georefusal_build.anchors_wake import WAKE_Z, has_wake, strips, wake_z
 from georefusal_build.apply import apply
 from georefusal_build.ask import Asked, ask
+from georefusal_build.build_config import load_config
+from georefusal_build.context import open_context
 from georefusal_build.levers.asked import Situation
+from georefusal_build.made import Reject
+from georefusal_build.making import make
 from georefusal_build.outcomes import NotApplicable, Outcome, Reason
+from georefusal_build.plan import make_plan
 from georefusal_build.scenes import Tile
 from georefusal_build.targets import Target
 
@@ -151,3 +160,27 @@ def test_nobody_is_asked_how_a_ship_with_a_wake_moves(intensity: str) -> None:
     for other in (at_sea("sar", sea()), at_sea("optical", wake), replace(at_sea("sar", wake), pixels=None)):
         assert isinstance(ask(lever, other, MASTER), Asked)
     assert isinstance(ask(lever.replace("motion", "schedule"), at_sea("sar", wake), MASTER), Asked)
+
+
+@pytest.mark.parametrize(
+    ("streak", "reasons"), [(0.7, {("im_redact", "wake"), ("gm_motion", "no_match")}), (1.0, set())]
+)
+def test_the_line_looks_for_wakes_of_what_is_asked_about(
+    tmp_path: Path, streak: float, reasons: set[tuple[str, str]]
+) -> None:
+    small.write_scenes(tmp_path / "sar", {"strait": []}, sar=True)
+    wake = sea((slice(90, 102), slice(160, 256), streak))
+    Image.fromarray(wake).save(tmp_path / "sar" / "strait.png")
+    path = tmp_path / "sar" / "strait.json"
+    content = json.loads(path.read_text())
+    content["images"][0] |= {"width": 280, "height": 192}
+    content["annotations"] = [{"id": 1, "image_id": 1, "category_id": 1, "bbox": [98, 88, 52, 16]}]
+    path.write_text(json.dumps(content))
+    sources, levers = [{"format": "coco", "root": "sar"}], {"only": ["im_redact", "gm_motion"]}
+    context = open_context(
+        load_config(small.write_config(tmp_path, sources=sources, levers=levers, tiling={"size": 280}))
+    )
+    jobs = [job for job in make_plan(context.config, context).jobs if job.base.answer == "yes"]
+    assert {job.family for job in jobs} == {"im_redact", "gm_motion"}
+    made = {(job.family, one.reason) for job in jobs if isinstance(one := make(job, context), Reject)}
+    assert made == reasons
