@@ -232,6 +232,16 @@ def test_coco_files_named_after_their_folder_of_images(tmp_path: Path) -> None:
     assert [i.bounds for s in found.values() for i in s.instances] == [native.BOX] * 2
 
 
+def test_splits_below_the_folders_of_images_and_annotations(tmp_path: Path) -> None:
+    for split, size in (("train", (200, 100)), ("val", (120, 90))):
+        native.image(tmp_path / "JPEGImages" / split / "1.jpg", size=size)
+        native.write(tmp_path / "Annotations" / split / "1.xml", "<annotation/>")
+    assert {s.id: s.width for s in SOURCES["voc"].read(tmp_path)} == {
+        "voc/JPEGImages/train/1": 200,
+        "voc/JPEGImages/val/1": 120,
+    }
+
+
 def test_yolo_sets_that_disagree_about_their_classes(tmp_path: Path) -> None:
     """Read together, the numbers of one would be taken for the names of the other."""
     for name in ("ship", "car"):

@@ -165,7 +165,8 @@ class ImageIndex:
     def find(self, name: str, annotation: Path, place: str = "") -> Path:
         """Return the image called `name` (with or without suffix) that lies closest to its annotation file.
 
-        Of those equally close, the one in a folder that the annotation file is named after: train/ for train.json.
+        Of those equally close, the one in a folder that the annotation file or its folders are named after: train/ for
+        train.json and for Annotations/train/1.xml.
 
         Raises: SourceError when there is none, or when two lie equally close.
         """
@@ -175,7 +176,7 @@ class ImageIndex:
         shared = [_common_parts(path, annotation) for path in found]
         nearest = [path for path, count in zip(found, shared, strict=True) if count == max(shared)]
         if len(nearest) > 1:
-            words = set(re.split(r"[^A-Za-z0-9]+", annotation.stem))
+            words = {*re.split(r"[^A-Za-z0-9]+", annotation.stem), *annotation.parts[max(shared) : -1]}
             own = [path for path in nearest if words.intersection(path.parts[max(shared) : -1])]
             nearest = own if len(own) == 1 else nearest
         if len(nearest) > 1:
