@@ -1,4 +1,4 @@
-"""Clouds that are aimed: pulled towards the targets (MEDIUM, HIGH), or towards decoys and away from them (LOW)."""
+"""Clouds that are aimed: pulled towards the targets and away from decoys (MEDIUM, HIGH), or the other way (LOW)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from georefusal_build.levers.registry import Subject
 from georefusal_build.levers.search import first, in_band
 from georefusal_build.outcomes import InapplicableError, Reason
 from georefusal_build.streams import Stream
-from georefusal_build.targets import Target, ring
+from georefusal_build.targets import Target, evidence, ring, union
 from georefusal_task.core.records import Intensity
 
 COVER = (0.15, 0.50)
@@ -28,6 +28,13 @@ PULLS = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 6.0, 8.0, 12.0)
 _PAD = 6.0
 _REACH = {"yes": {Intensity.MEDIUM: 1.7, Intensity.HIGH: 3.4}, "no": {Intensity.MEDIUM: 1.1, Intensity.HIGH: 1.4}}
 """Size of the bumps, in target sizes; a region asked about on a no base is large already."""
+_CLEARING = {"yes": 1.8, "no": 1.4}
+"""Size of the dents that keep cloud away."""
+_APART = {"yes": 2.0, "no": 1.0}
+"""How far around a target no decoy lies, in target sizes."""
+
+CLEAR_AIR, SPARED = 0.9, 0.98
+"""Transmission of clear air, and how much of a thing has to lie in it to be spared."""
 
 
 class Sky(NamedTuple):
@@ -58,23 +65,31 @@ class Draw(NamedTuple):
     wobble: F32
     sun: tuple[float, float]
     aim: Intensity
-    spots: F64
 
 
 @dataclass(frozen=True)
 class AimedSky:
-    """A drawn sky over a subject."""
+    """A drawn sky over a subject. decoys: as many as there are targets, and of their sizes.
+
+    Every intensity covers one of the two and spares the other, or gaps in the cloud would tell of an answer.
+    """
 
     subject: Subject
     look: Sky
     draw: Draw
+    decoys: tuple[Target, ...]
 
     def settle(self, intensity: Intensity) -> tuple[F32, float]:
-        """Return the transmission of the first pull that reaches the band, or of the last one, and that pull."""
-        if intensity is not Intensity.LOW:
-            return self._search(intensity, self._towards(intensity), PULLS)
-        _, pull = self._search(self.draw.aim, self._towards(self.draw.aim), PULLS)
-        return self._search(intensity, self._away(), PULLS[PULLS.index(pull) :])
+        """Return the transmission of the first pull that covers the one and spares the other, and that pull.
+
+        Raises:
+            InapplicableError: no pull does both.
+
+        """
+        targets, decoys = self.subject.targets, self.decoys
+        if intensity is Intensity.LOW:
+            return self._search(self.draw.aim, covered=decoys, spared=targets)
+        return self._search(intensity, covered=targets, spared=decoys)
 
     def render(self, through: F32) -> U8:
         """Return the image under the cloud and its shadow; the brightest cloud stays below the saturation code."""
@@ -85,19 +100,24 @@ class AimedSky:
         bright = np.clip(per_band(tops, pixels) + colour, 170, 248)
         return cover_with(pixels, through, shade, bright)
 
-    def _search(self, intensity: Intensity, aim: F32, pulls: Sequence[float]) -> tuple[F32, float]:
-        subject = self.subject
-        patches = [target.patch(subject.shape) for target in subject.targets]
-        around = [ring(target, subject.shape, RING) for target in subject.targets]
-        known: dict[str, list[Value]] = {"n_eff": [target.minor for target in subject.targets]}
+    def _search(self, aim: Intensity, *, covered: Sequence[Target], spared: Sequence[Target]) -> tuple[F32, float]:
+        subject, wobble = self.subject, self.draw.wobble
+        swept = covered if subject.shadow_px is None else [evidence(one, subject.shadow_px) for one in covered]
+        lure = bumps_field(subject.shape, _bumps(swept, _REACH[subject.answer][aim], _PAD), wobble)
+        dent = bumps_field(subject.shape, _bumps(spared, _CLEARING[subject.answer], 2 * _PAD), wobble)
+        hidden = _Hidden(covered, subject)
+        gaps = [target.patch(subject.shape) for target in spared]
 
         def good(pull: float) -> bool:
-            seen = known | visibility(self._through(aim, pull, step=2), patches, around)
-            return in_band("im_occlude", intensity, Measurement(seen, {"nominal_fits": 1.0}), subject)
+            through = self._through(lure - dent, pull, step=2)
+            return in_band("im_occlude", aim, hidden.measure(through), subject) and all(
+                float(np.mean(gap.of(through) >= CLEAR_AIR)) >= SPARED for gap in gaps
+            )
 
-        found = first(pulls, good)
-        pull = pulls[-1] if found is None else found
-        return self._through(aim, pull), pull
+        pull = first(PULLS, good)
+        if pull is None:
+            raise InapplicableError(Reason.UNEVEN_BUDGET, "no cloud of this cover hides one place and spares another")
+        return self._through(lure - dent, pull), pull
 
     def _through(self, aim: F32, pull: float, step: int = 1) -> F32:
         """Transmission; step 2 estimates the edge on every second pixel: exact enough to choose a pull by."""
@@ -105,34 +125,45 @@ class AimedSky:
         edge = cover_edge(score[::step, ::step], self.draw.cover, self.look.softness)
         return transmission(score, edge, self.look.tau_max)
 
-    def _towards(self, intensity: Intensity) -> F32:
-        subject = self.subject
-        bumps = _bumps(subject.targets, _REACH[subject.answer][intensity], _PAD)
-        return bumps_field(subject.shape, bumps, self.draw.wobble)
 
-    def _away(self) -> F32:
-        """Bumps over decoys of the targets' sizes (smaller ones for a region), and a dent over the targets."""
-        subject, wobble = self.subject, self.draw.wobble
-        boxes = [target.bounds for target in subject.targets]
-        share, far, spread = (1.0, 2.0, 2.2) if subject.answer == "yes" else (0.75, 1.0, 1.4)
-        sizes = [(max(1, round(share * (x1 - x0))), max(1, round(share * (y1 - y0)))) for x0, y0, x1, y1 in boxes]
-        taken = keep_clear(subject.targets, subject.shape, far, _PAD)
-        sums = detail_sums(subject.pixels)
-        over = [block_over(box, size, (0.0, 0.0), subject.shape) for box, size in zip(boxes, sizes, strict=True)]
-        alike = Alike(sums, [detail_under(sums, block) for block in over])
-        decoys = [
-            Target.box(b.x, b.y, b.x + b.width, b.y + b.height)
-            for b in place_apart(sizes, taken, self.draw.spots, alike)
-        ]
-        lure = bumps_field(subject.shape, _bumps(decoys, _REACH[subject.answer][self.draw.aim] / share, _PAD), wobble)
-        return lure - 2 * bumps_field(subject.shape, _bumps(subject.targets, spread, 2 * _PAD), wobble)
+class _Hidden:
+    """Measures, on targets or decoys, all that the label of a refusal rests on."""
+
+    def __init__(self, things: Sequence[Target], subject: Subject) -> None:
+        self._patches = [one.patch(subject.shape) for one in things]
+        self._around = [ring(one, subject.shape, RING) for one in things]
+        self._swept = [evidence(one, subject.shadow_px).patch(subject.shape) for one in things]
+        self._n_eff: list[Value] = [one.minor for one in things]
+
+    def measure(self, through: F32) -> Measurement:
+        """Return the anchors under a cloud of this transmission."""
+        seen = visibility(through, self._patches, self._around)
+        swept = visibility(through, self._swept, self._around)["visible_fraction"]
+        return Measurement(seen | {"evidence_visible": swept, "n_eff": self._n_eff}, {"nominal_fits": 1.0})
+
+
+def _decoys(subject: Subject, spots: F64) -> tuple[Target, ...]:
+    """What stands for the targets: blocks of their sizes with as much to see; for a region the one opposite to it."""
+    boxes = [target.bounds for target in subject.targets]
+    taken = keep_clear(subject.targets, subject.shape, _APART[subject.answer], _PAD)
+    if subject.answer == "no":
+        height, width = subject.shape
+        opposite = tuple(Target.box(width - x1, height - y1, width - x0, height - y0) for x0, y0, x1, y1 in boxes)
+        if not (union(subject.targets, subject.shape) & union(opposite, subject.shape)).any():
+            return opposite
+    sizes = [(max(1, round(x1 - x0)), max(1, round(y1 - y0))) for x0, y0, x1, y1 in boxes]
+    sums = detail_sums(subject.pixels)
+    over = [block_over(box, size, (0.0, 0.0), subject.shape) for box, size in zip(boxes, sizes, strict=True)]
+    placed = place_apart(sizes, taken, spots, Alike(sums, [detail_under(sums, block) for block in over]))
+    return tuple(Target.box(b.x, b.y, b.x + b.width, b.y + b.height) for b in placed)
 
 
 def draw_sky(subject: Subject, stream: Stream, sky: Sky) -> AimedSky:
     """Return a sky whose cover leaves room for the targets.
 
     Raises:
-        InapplicableError: the targets take more than 0.6 of the largest cover, or the base is cloudy already.
+        InapplicableError: the targets take more than 0.6 of the largest cover, the base is cloudy already, or there is
+            no room for decoys.
 
     """
     white = _white_share(subject.pixels) if subject.modality == "optical" else 0.0
@@ -151,7 +182,7 @@ def draw_sky(subject: Subject, stream: Stream, sky: Sky) -> AimedSky:
     aim = stream.choice((Intensity.MEDIUM, Intensity.HIGH))
     spots = stream.uniform((len(subject.targets), TRIES, 2))
     sun = height * float(np.cos(angle)), height * float(np.sin(angle))
-    return AimedSky(subject, sky, Draw(cover, noise, texture, wobble, sun, aim, spots))
+    return AimedSky(subject, sky, Draw(cover, noise, texture, wobble, sun, aim), _decoys(subject, spots))
 
 
 def _bumps(targets: Sequence[Target], factor: float, pad: float) -> list[Bump]:
