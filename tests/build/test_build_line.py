@@ -140,6 +140,17 @@ def test_a_plan_without_a_job_says_what_was_left_out(config: Path, tmp_path: Pat
     assert "plan.jsonl: there is no job to make" in errors
 
 
+def test_names_that_lead_nowhere_are_told(config: Path, tmp_path: Path) -> None:
+    """A misspelt class costs every question about it."""
+    odd = config.with_name("odd.yaml")
+    odd.write_text(
+        config.read_text().replace("modality: optical", "modality: optical, verified_absent: [brigde, bridge]")
+    )
+    status, _, errors = build("plan", odd, "--dry-run")
+    assert status == 0, errors
+    assert "names brigde, which is no known class" in errors
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

@@ -109,6 +109,8 @@ def test_rivalry_is_mutual_and_spares_what_a_class_includes() -> None:
         ("coco", "river wider than 150 m", ()),
         ("dota", "small-vehicle", ("car",)),
         ("dota", "spaceship", ()),
+        ("yolo", "ground track field", ("running track",)),  # DOTA's classes as YOLO files spell them
+        ("yolo", "soccer ball field", ("soccer field",)),
     ],
 )
 def test_names_are_resolved(source: str, name: str, meant: tuple[str, ...]) -> None:
@@ -126,6 +128,12 @@ def test_names_are_resolved(source: str, name: str, meant: tuple[str, ...]) -> N
 )
 def test_notes_are_searched_for_classes(note: str, classes: set[str]) -> None:
     assert TABLE.mentioned(note) == classes
+
+
+def test_names_that_mean_nothing_are_told_and_denied_ones_are_not() -> None:
+    """An object that nothing asks about must not be lost in silence."""
+    assert TABLE.unnamed(scene("coco", "ship", "shrub", "Shrub", "shrub")) == ("shrub", "Shrub", "shrub")
+    assert TABLE.unnamed(scene("xview", "Building", "Bus")) == ()
 
 
 def test_a_scene_in_the_words_of_the_table() -> None:

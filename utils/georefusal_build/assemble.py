@@ -53,8 +53,9 @@ def assemble(
         kept, dropped = choose([row for row in rows if "reason" not in row])
         rejects = sorted([row for row in rows if "reason" in row] + dropped, key=lambda row: str(row["key"]))
         if not kept:
-            reasons = ", ".join(f"{count} {reason}" for reason, count in Counter(r["reason"] for r in rejects).items())
-            raise DataError(f"none of {len(jobs)} jobs gave an item ({reasons or 'there were no jobs'})")
+            counts, detail = Counter(r["reason"] for r in rejects), {r["reason"]: r["detail"] for r in rejects}
+            reasons = "\n  ".join(f"{count} {reason}, such as: {detail[reason]}" for reason, count in counts.items())
+            raise DataError(f"none of {len(jobs)} jobs gave an item\n  {reasons or 'there were no jobs'}")
         summary = summarise(kept, rejects)
         folder = work.root / "set"
         shutil.rmtree(folder, ignore_errors=True)

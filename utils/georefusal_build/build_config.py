@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal
@@ -290,12 +291,12 @@ def _told(error: ErrorDetails) -> str:
 
 def _absolute(config: BuildConfig, folder: Path) -> BuildConfig:
     def at(path: Path | None) -> Path | None:
-        return None if path is None else folder / path
+        return None if path is None else Path(os.path.normpath(folder / path))
 
     sources = tuple(
         one.model_copy(
             update={
-                "root": folder / one.root,
+                "root": at(one.root),
                 "options": one.options.model_copy(update={"subsources": at(one.options.subsources)}),
             }
         )

@@ -189,6 +189,12 @@ class ClassTable(_Frozen):
         found = self._by_noun.get(_plain(name))
         return (found,) if found else ()
 
+    def unnamed(self, scene: Scene) -> tuple[str, ...]:
+        """Return the class names of a scene's instances that mean nothing here, one for each instance."""
+        denied = self.denied.get(scene.source, {}).keys()
+        known = {name for name in {i.class_name for i in scene.instances} - denied if self.resolve(scene.source, name)}
+        return tuple(i.class_name for i in scene.instances if i.class_name not in known | denied)
+
     def mentioned(self, text: str) -> frozenset[str]:
         """Return the classes that a remark names, brackets left out: for notes such as "lake or pond (at the edge)"."""
         plain = f" {_plain(re.sub(r'[(].*?[)]', ' ', text))} "

@@ -3,7 +3,7 @@
 import hashlib
 import pickle
 import zlib
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -86,6 +86,8 @@ class Context:
     census: Census
     scenes: dict[str, PackedScene]
     report: ReadReport
+    remarks: tuple[str, ...] = ()
+    """What the user may have meant otherwise."""
     _scene: Recent[str, Scene] = field(default_factory=Recent, repr=False, compare=False)
     _pixels: Recent[str, Pixels] = field(default_factory=Recent, repr=False, compare=False)
     _digest: Recent[str, str] = field(default_factory=Recent, repr=False, compare=False)
@@ -135,9 +137,11 @@ def open_context(config: BuildConfig) -> Context:
     load_tables().check(table)
     report = ReadReport()
     scenes: dict[str, PackedScene] = {}
+    unnamed: Counter[str] = Counter()
     place = _places(config)
     for source in config.sources:
         for scene in _read(source, report):
+            unnamed.update(table.unnamed(scene))
             set_name = place(scene.id)
             if scene.id in scenes:
                 raise ConfigError(f"two sources hold a scene '{scene.id}'; give each of them a `name` of its own")
@@ -148,12 +152,26 @@ def open_context(config: BuildConfig) -> Context:
         raise ConfigError(f"build '{config.name}': no scene is left; look at include, exclude and sets of its sources")
     base_bank = {name: split(name, texts, config.seed).shipped for name, texts in load_bank(BASE_FILE).items()}
     words = question_bank(config.seed, private=config.templates.private, held_back=config.templates.held_back)
-    context = Context(config, table, base_bank, words, Census(), scenes, report)
+    context = Context(
+        config, table, base_bank, words, Census(), scenes, report, tuple(_remarks(config, table, unnamed))
+    )
     for tile in context.tiles():
         court = context.court_of(tile)
         present = [name for name in court.present for _ in court.evidence(name)]
         context.census.add(tile.scene.source, present, scenes[tile.scene.id].kind)
     return context
+
+
+def _remarks(config: BuildConfig, table: ClassTable, unnamed: Counter[str]) -> Iterator[str]:
+    """Names that lead nowhere: of objects that nothing asks about, and of classes that a user vouches for."""
+    if unnamed:
+        told = ", ".join(f"{name} ({count})" for name, count in unnamed.most_common())
+        yield f"not in the class table, so never asked about: {told}; `classes:` takes a table of your own"
+    for source in config.sources:
+        vouched = (source.options.complete or frozenset()) | (source.options.verified_absent or frozenset())
+        lost = sorted(name for name in vouched - {"*"} - unnamed.keys() if not table.resolve(source.format, name))
+        if lost:
+            yield f"{source.root}: `complete` or `verified_absent` names {', '.join(lost)}, which is no known class"
 
 
 def _kind(scene: Scene) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 HELP: Mapping[str, str] = {
-    "balance": "more of one answer than of the other: more sources, `verified_absent`, or `bases: {balance: off}`",
+    "balance": "more of one answer than of the other: add a source and `bases: {balance: all}`, or set it `off`",
     "class_share": "a class has its share: raise it under `bases`",
     "cut": "the border of the tile cuts the object: another tile size, or `tiling: {cut_from: 0.9}`",
     "difficult": "no object settles a yes: the files call it difficult",

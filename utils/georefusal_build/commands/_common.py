@@ -2,7 +2,7 @@
 
 import functools
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -34,12 +34,11 @@ def build_command(command: _F) -> _F:
     return reports_errors(run)  # type: ignore[return-value]
 
 
-def print_skipped(report: "ReadReport") -> None:
-    """Say on stderr what the readers left out."""
-    for problem in report.problems[:_SHOWN]:
-        print(f"warning: {problem}", file=sys.stderr)
-    if report.counts:
-        print(f"warning: {report.summary()}", file=sys.stderr)
+def print_skipped(report: "ReadReport", remarks: Sequence[str] = ()) -> None:
+    """Say on stderr what the readers left out, and what may have been meant otherwise."""
+    skipped = [report.summary()] if report.counts else []
+    for told in (*report.problems[:_SHOWN], *skipped, *remarks):
+        print(f"warning: {told}", file=sys.stderr)
 
 
 def make_with_progress(build: "Build", workers: int, shard_size: int) -> None:

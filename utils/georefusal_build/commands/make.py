@@ -15,6 +15,6 @@ def make(
     from georefusal_build.line import open_build
 
     build = open_build(config, output, plan)
-    print_skipped(build.context.report)
+    print_skipped(build.context.report, build.context.remarks)
     make_with_progress(build, workers, shard_size)
     print(f"made {len(build.jobs)} jobs; next: georefusal build assemble {config} -o {output}")

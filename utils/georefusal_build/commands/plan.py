@@ -31,7 +31,7 @@ def plan(
     settings = load_config(config)
     context = open_context(settings)
     made = make_plan(settings, context)
-    print_skipped(context.report)
+    print_skipped(context.report, context.remarks)
     print(f"{'lever':24}{'fits':>7}{'jobs':>7}{'optical':>9}{'sar':>6}  items")
     for one in made.expected():
         jobs = one.optical + one.sar

@@ -20,6 +20,6 @@ def run(
         print_summary(summary, output)
         return
     build = open_build(config, output, plan)
-    print_skipped(build.context.report)
+    print_skipped(build.context.report, build.context.remarks)
     make_with_progress(build, workers, shard_size)
     print_summary(build.assemble(), output)
