@@ -1,7 +1,7 @@
 """What single lever families promise beyond the contract of all."""
 
 import dataclasses
-from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from georefusal_build.bands import decide
 from georefusal_build.levers import FAMILIES
 from georefusal_build.levers.framing import EDGES
 from georefusal_build.outcomes import NotApplicable, Outcome, Reason
-from georefusal_build.targets import Target, union
+from georefusal_build.targets import Target, as_targets, union
 from georefusal_task.core.records import Intensity
 from georefusal_task.core.verdicts import Verdict
 
@@ -172,47 +172,50 @@ def test_what_is_asked_lies_at_the_edge_that_is_named(box: tuple[int, ...], atte
             assert [name for name, gap in gaps.items() if gap == 0] == [asked]
             assert 0 < rows.size <= 0.15 * (pixels > 0).sum()
             deep = 1 + (np.ptp(columns) if asked in EDGES[:2] else np.ptp(rows))
-            assert 3 <= deep <= 12
+            assert 3 <= deep <= 8
             assert cut.measurement.per_instance["edge_depth"] == [pytest.approx(deep)]
+
+
+def cut_off(level: str, *outlines: Any, bright: bool = True, **known: Any) -> Outcome | NotApplicable:
+    """Return what `tile_cut` makes of bright things, or of things that nobody could tell from the ground."""
+    targets = as_targets(outlines)
+    pixels = np.where(union(targets, (240, 320)) & bright, 200, 20).astype(np.uint8)
+    known = {"asks": "edge"} | known
+    return apply(f"im_truncate_{level}", pixels, targets, "x", MASTER, variant="tile_cut", **known)
 
 
 def test_a_corner_of_a_box_that_may_be_empty_is_no_sliver() -> None:
     """A plane does not fill the corner of its box; were only that left, no plane would lie at the edge at all."""
     tilted = ((40.0, 60.0), (70.0, 90.0), (40.0, 120.0), (10.0, 90.0))
-    found = apply("im_truncate_medium", optical(), [tilted], "x", MASTER, variant="tile_cut", asks="edge")
-    assert isinstance(found, NotApplicable)
-    outline = (*tilted[:2], (55.0, 105.0), *tilted[2:])
-    exact = apply("im_truncate_medium", optical(), [outline], "x", MASTER, variant="tile_cut", asks="edge")
+    assert isinstance(cut_off("medium", tilted), NotApplicable)
+    exact = cut_off("medium", (*tilted[:2], (55.0, 105.0), *tilted[2:]))
     assert isinstance(exact, Outcome)
     assert exact.verdict is Verdict.INFO_MISSING
 
 
-def test_a_cut_needs_an_edge_nearby_that_the_question_names_and_an_instance() -> None:
-    cut = partial(apply, "im_truncate_medium", optical(), base_id="x", master=MASTER, variant="tile_cut")
-    middle = cut([(150, 110, 170, 130)], asks="edge")
-    spread = cut([(20, 60, 44, 84), (280, 60, 304, 84)], asks="edge")
-    for found in (middle, spread):
+def test_a_cut_needs_an_edge_nearby_that_the_question_names_and_an_instance_that_stands_out() -> None:
+    near, middle = (24, 60, 48, 84), (150, 110, 170, 130)
+    assert isinstance(cut_off("medium", near), Outcome)
+    faint = cut_off("medium", near, bright=False)
+    for found in (cut_off("medium", middle), cut_off("low", (24, 60, 38, 84)), faint):
         assert isinstance(found, NotApplicable)
-        assert found.reason is Reason.NO_ROOM
-    for wrong in (cut([(0, 0, 60, 240)], asks="edge", answer="no"), cut([(24, 60, 48, 84)])):
+        assert found.reason is (Reason.TARGET_TOO_FAINT if found is faint else Reason.NO_ROOM)
+    for wrong in (cut_off("medium", (0, 0, 60, 240), answer="no"), cut_off("medium", near, asks="")):
         assert isinstance(wrong, NotApplicable)
         assert wrong.reason is Reason.WRONG_BASE
 
 
 def test_one_at_the_edge_and_one_elsewhere() -> None:
-    """The one at the edge settles LOW, not the other; a MEDIUM in which the other is left whole is none."""
-    both = [(24, 60, 48, 84), (60, 120, 84, 144)]
-    low = apply("im_truncate_low", optical(), both, "x", MASTER, variant="tile_cut", asks="edge")
-    assert isinstance(low, NotApplicable)  # no edge cuts both off
-    near = [(24, 60, 48, 84), (22, 120, 46, 144)]
-    low, medium = (
-        apply(f"im_truncate_{level}", optical(), near, "x", MASTER, variant="tile_cut", asks="edge")
-        for level in ("low", "medium")
-    )
-    assert isinstance(low, Outcome)
-    assert isinstance(medium, Outcome)
-    assert (low.verdict, medium.verdict) == (Verdict.ANSWER, Verdict.INFO_MISSING)
-    assert max(v or 0 for v in medium.measurement.per_instance["visible_fraction"]) <= 0.15
+    """In MEDIUM no other one is left to settle the question; in LOW only one near the edge counts."""
+    near = (24, 60, 48, 84)
+    assert isinstance(cut_off("medium", near, (60, 120, 84, 144)), NotApplicable)  # left whole by every window
+    for other in ((22, 120, 46, 144), (292, 60, 316, 84)):  # cut off as well, or out of the frame beyond
+        low, medium = (cut_off(level, near, other) for level in ("low", "medium"))
+        assert isinstance(low, Outcome)
+        assert isinstance(medium, Outcome)
+        assert (low.verdict, medium.verdict) == (Verdict.ANSWER, Verdict.INFO_MISSING)
+        assert low.params["edge"] == medium.params["edge"]
+        assert max(v or 0 for v in medium.measurement.per_instance["visible_fraction"]) <= 0.15
     tags = frozenset({"yes", "optical", "edge"})
     away = {
         "visible_fraction": [1.0, 1.0],

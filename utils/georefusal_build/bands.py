@@ -59,8 +59,10 @@ def _too_coarse(measurement: Measurement) -> bool:
 
 NEAR, NEAR_FRAME = 0.5, 0.04
 """Up to where something lies "at" an edge: half as far from it as it is wide, and a 25th of the frame."""
-SLIVER = (3.0, 12.0)
+SLIVER = (3.0, 8.0)
 """Pixels left of what an edge cuts off: more than an outline may be loose by, too few to tell what it is."""
+STANDS_OUT = 2.0
+"""Contrast to noise from which it is plain that something is there. Source: the solvable gate of the design."""
 
 _ANSWER, _MISSING, _COARSE = Verdict.ANSWER, Verdict.INFO_MISSING, Verdict.GRANULARITY
 
@@ -78,21 +80,18 @@ _THIN = "signal_left is ours: under thin cloud a pixel can count as hidden (belo
 _LOST = "scan_z_before is ours (Rose: 5): a target that never stood out has lost nothing to the noise"
 _TELL = "the competing colour is the closest typical one, taken at the instance's own luma"
 # Questions about tile_cut name an edge: LOW answers them by a whole target near it, MEDIUM leaves a sliver there.
-_AT_EDGE = (
-    every(ge("visible_fraction", 0.999), when="yes edge"),
-    some(
-        ge("visible_fraction", 0.999),
-        ge("n_eff", 12),
-        le("edge_gap", NEAR),
-        le("edge_gap_frame", NEAR_FRAME),
-        when="yes edge",
-    ),
+_AT_EDGE = some(
+    ge("visible_fraction", 0.999),
+    ge("n_eff", 12),
+    le("edge_gap", NEAR),
+    le("edge_gap_frame", NEAR_FRAME),
+    when="yes edge",
 )
 _CUT_OFF = (
-    some(gt("visible_fraction", 0), ge("edge_depth", SLIVER[0]), when="yes edge"),
+    some(gt("visible_fraction", 0), ge("edge_depth", SLIVER[0]), ge("edge_cnr", STANDS_OUT), when="yes edge"),
     every(le("edge_depth", SLIVER[1]), when="yes edge"),
 )
-_EDGE = "edge_gap and edge_depth are ours: what the word 'at' allows, and a sliver that exists but cannot be told"
+_EDGE = "edge_gap, edge_depth and edge_cnr are ours: what 'at' allows, and a sliver that is noticed but cannot be told"
 _CLEAR = "n_eff is ours: the instance that settles the question must be one that a person recognises"
 
 IMAGE_BANDS: dict[str, Band] = {
@@ -134,7 +133,7 @@ IMAGE_BANDS: dict[str, Band] = {
     "im_saturate_high": Band(_MISSING, (every(ge("sat_fraction", 0.98), when="yes"),)),
     "im_truncate_low": Band(
         _ANSWER,
-        (some(ge("visible_fraction", 0.999), ge("n_eff", 12), when="yes"), _NO_LOW, *_AT_EDGE),
+        (some(ge("visible_fraction", 0.999), ge("n_eff", 12), when="yes"), _NO_LOW, _AT_EDGE),
         f"{_CLEAR}; {_EDGE}",
     ),
     "im_truncate_medium": Band(

@@ -8,7 +8,7 @@ from georefusal_build.ask import Asked, ask
 from georefusal_build.context import Context
 from georefusal_build.feasible import ImageJobs, Pick, allowed
 from georefusal_build.jobs import Job
-from georefusal_build.levers import FAMILIES, QUESTION_FAMILIES, Family, QuestionFamily, Variant
+from georefusal_build.levers import FAMILIES, QUESTION_FAMILIES, QuestionFamily
 from georefusal_build.levers.asked import Situation
 from georefusal_build.outcomes import NotApplicable, Reason
 from georefusal_build.pulling import situation_of
@@ -40,19 +40,14 @@ def parent_jobs(context: Context, wanted: frozenset[str]) -> Iterator[Job]:
 
     Scenes that are smaller than such a parent in a direction have none.
     """
-    config = context.config
-    for family in FAMILIES.values():
-        for variant in family.variants if wanted & {*family.lever_ids} else ():
-            if variant.parent > 1:
-                scenes = (name for name in sorted(context.scenes) if _takes(context, name, family, variant))
-                parents = [parent for name in scenes for parent in _parents(context, name, variant.parent)]
-                for scene_id, window in spread(parents, str, lambda one: one[0], config.seed)[: config.bases.search]:
-                    offers = ImageJobs(context.court(scene_id, window), config)
-                    yield from (job for job in offers.cut(family, variant) if job.lever_id in wanted)
-
-
-def _takes(context: Context, scene_id: str, family: Family, variant: Variant) -> bool:
-    return variant in allowed(family, context.scenes[scene_id].modality, context.config)
+    config, scenes = context.config, sorted(context.scenes)
+    for family in (one for one in FAMILIES.values() if wanted & {*one.lever_ids}):
+        for variant in (one for one in family.variants if one.parent > 1):
+            takes = [one for one in scenes if variant in allowed(family, context.scenes[one].modality, config)]
+            parents = [parent for scene_id in takes for parent in _parents(context, scene_id, variant.parent)]
+            for scene_id, window in spread(parents, str, lambda one: one[0], config.seed)[: config.bases.search]:
+                offers = ImageJobs(context.court(scene_id, window), config)
+                yield from (job for job in offers.cut(family, variant) if job.lever_id in wanted)
 
 
 def _parents(context: Context, scene_id: str, parent: float) -> list[tuple[str, Window]]:

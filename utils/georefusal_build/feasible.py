@@ -11,7 +11,7 @@ from georefusal_build.levers import Family, Variant
 from georefusal_build.levers.framing import can_cut
 from georefusal_build.levers.granularity import NEED, STEPS
 from georefusal_build.questions import Candidate, Kind
-from georefusal_build.scenes import Modality
+from georefusal_build.scenes import ALL_CLASSES, Modality
 from georefusal_build.streams import Stream, derive_key
 from georefusal_task.core.records import Intensity
 
@@ -78,20 +78,24 @@ class ImageJobs:
         HIGH is never one: a question about ground outside the image fits no category.
         """
         shape = self.court.tile.height, self.court.tile.width
-        for base in filter(None, map(self._whole, sorted(self.court.present))):
-            if self.fits(family, base) and can_cut(targets_of(self.court, base), shape, variant.parent):
+        for base in filter(None, map(self._at_an_edge, sorted(self.court.present))):
+            if can_cut(targets_of(self.court, base), shape, variant.parent):
                 for intensity in (LOW, MEDIUM):
                     yield Job(base, _lever(family, intensity), None, (variant.name,))
 
-    def _whole(self, name: str) -> Candidate | None:
-        """The "yes" base about the tile, where each instance lies in it, is whole and would settle the question alone.
+    def _at_an_edge(self, name: str) -> Candidate | None:
+        """The "yes" base about the tile, where every instance is known well enough to be asked about at an edge.
 
-        A piece of what may be divided still is one, so a sliver of it leaves nothing open.
+        A piece of what may be divided still is one, so a sliver of it leaves nothing open. Slivers at the border of the
+        tile settle nothing.
         """
         tile, table = self.court.tile, self.court.table
-        unsure = bool(table.members(name) & (tile.cut | tile.slivers | table.divisible))
-        settle = all(self.court.unfit(one, "whole") is None for one in self.court.evidence(name))
-        if unsure or not settle or self.court.rule(name).answer != "yes":
+        members, rivals = table.members(name), table.rivals[name]
+        unclear = (members | rivals | {ALL_CLASSES}) & {one.class_name for one in tile.ignore_regions}
+        unclear |= (members | rivals) & tile.scene.undecidable | members & table.divisible
+        if unclear or name not in tile.scene.complete or any(one.class_name in rivals for one in tile.instances):
+            return None
+        if any(one.difficult for one in self.court.evidence(name)) or self.court.rule(name).answer != "yes":
             return None
         window = tile.x, tile.y, tile.width, tile.height
         return Candidate(tile.scene.id, tile.scene.source, window, name, "whole", "yes")
