@@ -189,6 +189,15 @@ def test_targets_do_not_serve_as_background() -> None:
     assert min(z for z in scan_z(image, [Target.box(*b) for b in boxes]) if z is not None) > 8
 
 
+def test_scan_of_one_among_many_is_that_of_all_at_once() -> None:
+    """The gate scans few of hundreds: the others must not turn into background."""
+    image = np.repeat(np.repeat(GREY, 4, axis=0), 4, axis=1)
+    targets = [Target.box(x, y, x + 9, y + 12) for x in (10, 100, 200) for y in (20, 150)]
+    everywhere = scan_z(image, targets)
+    assert [scan_z(image, [one], among=targets)[0] for one in targets] == everywhere
+    assert scan_z(image, targets[:1]) != everywhere[:1]
+
+
 @pytest.mark.parametrize(("first", "second", "expected"), [(4, 2, 8 / 7), (4, 0, 4), (1, 1, 1 / 3)])
 def test_looks_compose(first: int, second: int, expected: float) -> None:
     """1 / L = 1 / L0 + 1 / L1 + 1 / (L0 L1): 4 and 2 looks make 8 / 7."""

@@ -22,16 +22,16 @@ _ROUNDING = 12**-0.5
 Spots = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 
-def scan_z(pixels: U8, targets: Sequence[Target]) -> list[float | None]:
+def scan_z(pixels: U8, targets: Sequence[Target], among: Sequence[Target] = ()) -> list[float | None]:
     """Return, per target, how far it stands out from background boxes of its size, in robust sd of these.
 
     Compared are the most extreme local means in each box.
     The largest value over scales (the target's box, a half and a quarter of it), over bands, and over bright and dark;
-    at least 0. Background boxes have the target's size, lie on a grid and keep clear of all targets. None: fewer than
-    12 of them fit, or the target is outside the image.
+    at least 0. Background boxes have the target's size, lie on a grid and keep clear of all targets, and of those
+    `among` which they are. None: fewer than 12 of them fit, or the target is outside the image.
     """
     shape: Shape = pixels.shape[0], pixels.shape[1]
-    busy = cv2.integral(union([target.grown(1.6, 4) for target in targets], shape).view(np.uint8))
+    busy = cv2.integral(union([target.grown(1.6, 4) for target in (*targets, *among)], shape).view(np.uint8))
     bands = cv2.split(pixels.astype(np.float32))[: 1 if is_grey(pixels) else 3]
     windows = [_window(target, shape) for target in targets]
     found: dict[int, float | None] = {}

@@ -1,6 +1,7 @@
 """What settles a base question: whether all of it is known, where it lies, and whether the clean image shows it."""
 
-from georefusal_build.anchors import Measurement, measure
+from georefusal_build.anchors import measure
+from georefusal_build.anchors_scan import scan_z
 from georefusal_build.arrays import U8
 from georefusal_build.asking import Court, region
 from georefusal_build.build_config import GateConfig
@@ -50,21 +51,15 @@ def stands_out(pixels: U8, court: Court, base: Candidate, gate: GateConfig) -> s
     """
     if base.answer == "no":
         return ""
-    measured = measure(pixels, pixels, targets_of(court, base), contrast=True)
-    large = FILLS * min(court.tile.width, court.tile.height)
-    found = zip(court.evidence(base.class_name, base.scope), _rows(measured), strict=True)
-    settling = [row for one, row in found if court.unfit(one, base.scope) is None]
-    clean = [row for row in settling if row["sat_fraction"] <= gate.max_saturated]
+    targets = targets_of(court, base)
+    found = zip(targets, court.evidence(base.class_name, base.scope), strict=True)
+    settling = [target for target, one in found if court.unfit(one, base.scope) is None]
+    columns = measure(pixels, pixels, settling).per_instance
+    clean = [i for i, saturated in enumerate(columns["sat_fraction"]) if (saturated or 0.0) <= gate.max_saturated]
     if not clean:
         return f"no instance that would settle a yes is unsaturated (at most {gate.max_saturated:g} of it)"
-    if any(r["n_eff"] >= large or r["scan_z"] >= gate.min_z or r["cnr"] >= gate.min_cnr for r in clean):
-        return ""
-    best = max(clean, key=lambda row: row["scan_z"])
-    return f"the best instance has scan_z {best['scan_z']:.1f} and cnr {best['cnr']:.1f} on the clean image"
-
-
-def _rows(measured: Measurement) -> list[dict[str, float]]:
-    """The fields that the gate looks at, by instance; undefined contrast counts as none."""
-    names = ("n_eff", "sat_fraction", "scan_z", "cnr")
-    columns = [[value or 0.0 for value in measured.per_instance[name]] for name in names]
-    return [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]
+    n_eff, cnr = (max(columns[name][i] or 0.0 for i in clean) for name in ("n_eff", "cnr"))
+    if n_eff >= FILLS * min(court.tile.width, court.tile.height) or cnr >= gate.min_cnr:
+        return ""  # before the scan, which takes seconds where there are hundreds of instances
+    z = max(value or 0.0 for value in scan_z(pixels, [settling[i] for i in clean], among=targets))
+    return "" if z >= gate.min_z else f"no instance has more than scan_z {z:.1f} and cnr {cnr:.1f} on the clean image"
