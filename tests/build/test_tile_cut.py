@@ -41,7 +41,7 @@ CLASSES = ("ship", "plane", "storage tank", "tennis court")
 def paint(folder: Path, name: str, width: int, height: int, seed: int) -> None:
     """Write a scene and its COCO file: an object at each edge of every parent, each of another class."""
     stream = Stream(seed)
-    pixels = np.resize(optical((128, 160)), (height, width, 3)).copy()
+    pixels = np.resize(optical((128, 160)), (height, width, 3)) // 4 + 60
     annotations: list[dict[str, Any]] = []
     for left, top in ((x, y) for x in range(0, width - 80, PARENT) for y in range(0, height - 80, PARENT)):
         kinds = stream.shuffled(range(len(CLASSES)))
@@ -182,6 +182,7 @@ def test_a_row_whose_target_is_not_at_the_edge_loses_its_label(items: list[Made]
         ("LOW", "edge_gap", 0.7),
         ("LOW", "edge_gap_frame", 0.05),
         ("MEDIUM", "edge_depth", 1.0),
+        ("MEDIUM", "edge_cnr", 4.0),
     ):
         row = json.loads(json.dumps(next(one.provenance for one in items if one.label["intensity"] == level)))
         column = row["measurement"]["per_instance"]

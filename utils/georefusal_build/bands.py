@@ -61,8 +61,8 @@ NEAR, NEAR_FRAME = 0.5, 0.04
 """Up to where something lies "at" an edge: half as far from it as it is wide, and a 25th of the frame."""
 SLIVER = (3.0, 8.0)
 """Pixels left of what an edge cuts off: more than an outline may be loose by, too few to tell what it is."""
-STANDS_OUT = 2.0
-"""Contrast to noise from which it is plain that something is there. Source: the solvable gate of the design."""
+NOTICED = 5.0
+"""Contrast to noise from which it is plain that something is cut off there. Source: Rose's criterion."""
 
 _ANSWER, _MISSING, _COARSE = Verdict.ANSWER, Verdict.INFO_MISSING, Verdict.GRANULARITY
 
@@ -88,7 +88,7 @@ _AT_EDGE = some(
     when="yes edge",
 )
 _CUT_OFF = (
-    some(gt("visible_fraction", 0), ge("edge_depth", SLIVER[0]), ge("edge_cnr", STANDS_OUT), when="yes edge"),
+    some(gt("visible_fraction", 0), ge("edge_depth", SLIVER[0]), ge("edge_cnr", NOTICED), when="yes edge"),
     every(le("edge_depth", SLIVER[1]), when="yes edge"),
 )
 _EDGE = "edge_gap, edge_depth and edge_cnr are ours: what 'at' allows, and a sliver that is noticed but cannot be told"

@@ -21,7 +21,7 @@ import numpy as np
 
 from georefusal_build.anchors import RING, Measurement, contrast_to_noise, measure
 from georefusal_build.arrays import F32, F64, Shape
-from georefusal_build.bands import NEAR, NEAR_FRAME, SLIVER, STANDS_OUT
+from georefusal_build.bands import NEAR, NEAR_FRAME, NOTICED, SLIVER
 from georefusal_build.kernels.tones import luma
 from georefusal_build.levers.registry import Effect, Subject
 from georefusal_build.outcomes import InapplicableError, Json, Reason
@@ -37,8 +37,8 @@ _SEEN = 0.15
 """Share of any target's pixels that may be left in MEDIUM."""
 _BESIDE, _AWAY = 2, 4
 """Pixels between a whole target and the edge that is asked about, and any other edge."""
-_SETTLES, _CLEAR_Z = 16, 8.0
-"""Pixels across, and scan statistic, from which a target settles a question; contrast to noise will do for the latter.
+_SETTLES, _CLEAR_Z, _CLEAR_CNR = 16, 8.0, 2.0
+"""Pixels across, and scan statistic or contrast to noise, from which a target settles a question.
 
 Source: the solvable gate of the generator's design.
 """
@@ -70,13 +70,14 @@ def cut_tile(subject: Subject, stream: Stream, intensity: Intensity, parent: flo
     if not found:
         raise InapplicableError(Reason.NO_ROOM, "no edge of the frame can cut off a target and leave none beside it")
     clear, grey = _standing_out(subject), luma(subject.pixels)
-    plain = (one for one in found if clear[one[0]] and (parents.contrast(*one, grey) or 0) >= STANDS_OUT)
+    plain = (one for one in found if clear[one[0]] and (parents.contrast(*one, grey) or 0) >= NOTICED)
     for cut in (cut for _, cut in plain):
         start = cut.start(intensity, along)
         if intensity is not Intensity.HIGH or not any(parents.shares(cut.window(start))):
             return _effect(subject, parents, cut, start, grey)
     raise InapplicableError(
-        Reason.TARGET_TOO_FAINT, "no target that an edge of the frame can cut off stands out, whole and cut"
+        Reason.TARGET_TOO_FAINT,
+        "no target that an edge of the frame can cut off stands out when whole and is noticed when cut",
     )
 
 
@@ -235,7 +236,7 @@ def _standing_out(subject: Subject) -> list[bool]:
     """Which of the targets stand out on the clean image."""
     columns = measure(subject.pixels, subject.pixels, subject.targets, contrast=True).per_instance
     pairs = zip(columns["scan_z"], columns["cnr"], strict=True)
-    return [(z or 0.0) >= _CLEAR_Z or (cnr or 0.0) >= STANDS_OUT for z, cnr in pairs]
+    return [(z or 0.0) >= _CLEAR_Z or (cnr or 0.0) >= _CLEAR_CNR for z, cnr in pairs]
 
 
 def _certain(target: Target) -> F64:
