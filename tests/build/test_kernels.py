@@ -10,6 +10,7 @@ from scipy import ndimage
 
 from georefusal_build.kernels import blocks, channels, cloud, fields, glare, noise, sampling, swath, tones
 from georefusal_build.kernels.blocks import Block
+from georefusal_build.store import png
 from georefusal_build.streams import Stream
 
 SHAPE = (96, 128)
@@ -299,10 +300,20 @@ def test_dropping_a_band_keeps_the_others(band: int) -> None:
     assert out[..., band] == pytest.approx(COLOUR[..., others].mean(axis=2), abs=0.51)
 
 
-def test_panchromatic_is_grey_luma() -> None:
+def test_panchromatic_is_luma_with_one_level_of_grain() -> None:
     out = channels.panchromatic(COLOUR)
-    assert tones.is_grey(out)
-    assert out[..., 0] == pytest.approx(COLOUR @ np.array([0.299, 0.587, 0.114]), abs=0.51)
+    wanted = np.repeat((COLOUR @ np.array([0.299, 0.587, 0.114]))[..., None], 3, axis=2)
+    assert out == pytest.approx(wanted, abs=1.51)
+    assert out.mean(axis=2) == pytest.approx(wanted[..., 0], abs=0.51)  # what one band gains another one loses
+    assert tones.is_grey(channels.panchromatic(np.repeat(GREY[..., None], 3, axis=2)))
+
+
+def test_the_size_of_a_file_does_not_tell_that_colour_is_gone() -> None:
+    """Three bands that are the same to the bit weigh half as much as three that differ."""
+    field = np.random.default_rng(3).normal(size=(128, 128, 1))
+    scene = np.clip(110 + 20 * field + np.random.default_rng(4).normal(0, 4, (128, 128, 3)), 0, 255).astype(np.uint8)
+    lost = [len(png(channels.REDUCTIONS[name](scene))) for name in ("pan", "drop_R", "drop_G", "drop_B")]
+    assert min(lost) > 0.9 * max(lost)
 
 
 def test_grey_images_are_told_from_coloured_ones() -> None:

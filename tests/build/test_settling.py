@@ -146,6 +146,19 @@ def test_what_is_taken_for_granted_is_as_often_true_as_false() -> None:
     assert sum(sides.values()) == 40
 
 
+def test_answers_and_refusals_of_a_family_are_equally_coarse() -> None:
+    """Large targets are asked about at small steps and small ones at large steps: sharpness would tell the label."""
+    few, many = {"step": 2.0}, {"step": 8.0}
+    rows = [row(n, "im_redact_low", params=few if n < 20 else many) for n in range(26)]
+    rows += [row(50 + n, "im_redact_high", params=many if n < 20 else few) for n in range(23)]
+    rows += [row(90, "im_redact_high", params=few, variant="w")]
+    taken, dropped = settle(rows, config())
+    sides = Counter((one["provenance"]["params"]["step"], one["label"]["gold"] == "ANSWER") for one in taken)
+    assert sides == {(2.0, True): 3, (2.0, False): 3, (8.0, True): 6, (8.0, False): 6}
+    assert {one["provenance"]["variant"] for one in taken} == {"v"}
+    assert {one["reason"] for one in dropped} == {NO_COUNTERPART}
+
+
 def test_items_caps_and_duplicates() -> None:
     assert len(kept(crowd() + crowd("fp_entity"), config(items=40))) == 40
     assert len(kept(crowd() + crowd("fp_entity"), config(items=41))) == 40

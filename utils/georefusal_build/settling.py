@@ -1,7 +1,7 @@
 """Which of the made items are kept: as many refusals as answers in every family, alike in all that could tell them.
 
-Every refusal comes with a matched answer of its family: of the same image where they are a pair, else with the same
-words, class, sensor and variant as far as there is one.
+Every refusal comes with a matched answer of its family: of the same image where they are a pair, else of one that was
+changed as much as a whole, and with the same words, class, sensor and variant as far as there is one.
 """
 
 from collections import Counter, defaultdict
@@ -32,6 +32,8 @@ _SAID = ("premise", "number", "place", "anchor", "edge")
 """Parameters of what a question takes for granted, or refers to."""
 _SHARED = ("asks", "image", "step", "gain", "level", "reduced")
 """Parameters of an image that is the same for several questions, or crossed with them."""
+_STRENGTH = ("step", "gain", "level")
+"""Parameters of how much a whole image is changed: two strengths look so different that they would tell the label."""
 _MANY = 4
 """Number of objects from which more make no difference."""
 
@@ -41,8 +43,8 @@ class _Item:
     """What the choice looks at.
 
     answer: the item's own, of a refusal that of its base question. words: what is taken for granted. at_edge: the
-    question names an edge of the image, and is set only against one that does. traits: all that must not tell the
-    label.
+    question names an edge of the image, and is set only against one that does. change: how the whole image was changed,
+    which is the same on both sides. traits: all that must not tell the label.
     """
 
     row: Row
@@ -57,6 +59,7 @@ class _Item:
     pair_id: str | None
     words: frozenset[str]
     at_edge: bool
+    change: frozenset[str]
     traits: frozenset[str]
 
     @property
@@ -173,7 +176,7 @@ class _Family:
     def _faces(self, answer: _Item, refusal: _Item) -> bool:
         strict = self.config.levers.same_words == "strict"
         alike = answer.words == refusal.words if strict else answer.at_edge is refusal.at_edge
-        return refusal.side == "refuse" and alike
+        return refusal.side == "refuse" and alike and answer.change == refusal.change
 
     def _free_answers(self) -> list[_Item]:
         return [one for one in self.items if one.side == "answer" and self._why_not(one) is None]
@@ -283,8 +286,15 @@ def _item(row: Row, seed: int) -> _Item:
         pair_id=provenance["pair_id"],
         words=words,
         at_edge="edge" in params,
+        change=_change(provenance["variant"], params),
         traits=words | traits,
     )
+
+
+def _change(variant: str, params: Mapping[str, object]) -> frozenset[str]:
+    """How the whole image was changed, and how much; nothing of those that a question is crossed with."""
+    strength = {f"{name}={params[name]}" for name in _STRENGTH if name in params and "asks" not in params}
+    return frozenset(strength | {f"variant={variant}"}) if strength else frozenset()
 
 
 _DETAILS = {
