@@ -51,7 +51,7 @@ PAGES = (
         (
             Shot(_COAST, (0, 174, 800, 974), ((142, 832, 188, 884), (378, 877, 400, 928)), ("im_occlude", "im_redact")),
             Shot(_COAST, (0, 174, 800, 974), ((142, 832, 188, 884),), ("im_truncate", "gm_decimate"), ("swath_wedge",)),
-            Shot(_COAST, (78, 348, 678, 948), ((378, 877, 400, 928),), ("im_truncate",), ("tile_cut",)),
+            Shot(_COAST, (1, 10, 601, 610), ((287, 71, 311, 95),), ("im_truncate",), ("tile_cut",)),
             Shot(_COAST, (200, 200, 900, 900), ((597, 340, 613, 359),), ("im_truncate",), ("line_drop",)),
             Shot(_CROWNS, (400, 0, 1200, 800), ((912, 361, 951, 396), (700, 500, 740, 560)), ("im_saturate",)),
             Shot(_CROWNS, (400, 0, 1200, 800), ((428, 756, 456, 784),), ("im_bury",)),
