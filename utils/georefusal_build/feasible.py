@@ -195,15 +195,17 @@ def _pairs(family: Family, fit: Sequence[Pick], variant: str, stream: Stream) ->
 def _crossed(family: Family, fit: Sequence[Pick], variants: Sequence[str], stream: Stream) -> Iterator[Job]:
     """Yield jobs of the crossing {colour, plain} x {full, reduced}: one cell is a refusal, each base has one or two.
 
-    Whether a base takes part as a question about a colour or as a plain one is drawn.
+    Whether a base takes part as a question about a colour or as a plain one is drawn. Most are about a colour, and most
+    of the answerable of these have lost a band that their colour does not need: then neither the word nor the lost band
+    tells the label.
     """
     bands = stream.shuffled([name for name in variants if name != "pan"])
     for base, kind in fit:
         if base.scope != "whole":
             continue
         order = tuple(stream.shuffled(variants))
-        if base.answer == "yes" and stream.uniform() < 0.6:
-            yield Job(base, _lever(family, LOW), kind, order, cell=("colour", stream.choice((0, 0, 1))))
+        if base.answer == "yes" and stream.uniform() < 0.85:
+            yield Job(base, _lever(family, LOW), kind, order, cell=("colour", stream.choice((0, 1, 1, 1))))
             for intensity, names in ((MEDIUM, tuple(bands)), (HIGH, tuple(n for n in variants if n == "pan"))):
                 if names:
                     yield Job(base, _lever(family, intensity), kind, names, cell=("colour", 1))
