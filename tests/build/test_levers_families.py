@@ -89,7 +89,17 @@ def test_colour_word_and_grey_image_each_occur_with_both_labels(variant: str) ->
     assert (full.pixels == base.pixels).all()
     assert (answerable.pixels == reduced.pixels).all()
     assert base.pull("im_channel_medium", variant, **plain).rejection is Reason.WRONG_BASE
-    assert base.pull("im_channel_low", variant, settings={"reduced": 1}).rejection is Reason.DEAD_ZONE
+    lost = base.pull("im_channel_low", variant, settings={"reduced": 1})
+    assert lost.rejection is Reason.DEAD_ZONE if variant == "pan" else lost.reason is Reason.NO_MATCH
+
+
+@pytest.mark.parametrize(("colour", "band"), [("red", "R"), ("brown", "R"), ("green", "G"), ("blue", "B")])
+def test_no_answer_rests_on_a_colour_whose_own_band_is_lost(colour: str, band: str) -> None:
+    """Two blind readers refused such items, though the other bands told the colour."""
+    base = bases("drop_B", "optical")[LOW]
+    for lost in "RGB":
+        outcome = base.pull("im_channel_low", f"drop_{lost}", answer="no", colour=colour, settings={"reduced": 1})
+        assert (getattr(outcome, "reason", None) is Reason.NO_MATCH) is (lost == band)
 
 
 def test_a_colour_that_is_not_there_can_be_lost_too() -> None:

@@ -25,6 +25,11 @@ class Colour(NamedTuple):
     hue: tuple[float, float] | None
     typical: tuple[int, int, int]
 
+    @property
+    def band(self) -> str:
+        """The band that it is strongest in, R, G or B; "" if colourless."""
+        return "" if self.hue is None else "RGB"[self.typical.index(max(self.typical))]
+
 
 COLOURS = {
     "red": Colour((-20, 45), (178, 62, 52)),

@@ -150,6 +150,9 @@ def channel(subject: Subject, _: Stream, intensity: Intensity, variant: str) -> 
         raise InapplicableError(Reason.BASE_NOT_CLEAN, "the base image has no colour to lose")
     reduce = REDUCTIONS[variant]
     reduced = bool(subject.settings.get("reduced", subject.asks == "plain" or intensity is not Intensity.LOW))
+    own_band = f"drop_{COLOURS[subject.colour].band}" if subject.asks == "colour" else ""
+    if reduced and intensity is Intensity.LOW and variant == own_band:
+        raise InapplicableError(Reason.NO_MATCH, f"readers miss the band of {subject.colour}, whether needed or not")
     out = reduce(subject.pixels) if reduced else subject.pixels.copy()
     if subject.asks == "plain":
         return Effect(out, params={"reduced": reduced})
