@@ -12,6 +12,8 @@ from georefusal_task.core.errors import ConfigError
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "build.yaml"
 LEAST = {"name": "x", "seed": 1, "salt": "long enough", "sources": [{"format": "coco", "root": "scenes"}]}
 
+CSV = {"format": "csv", "root": "boxes"}
+
 
 def write(folder: Path, text: str) -> Path:
     path = folder / "build.yaml"
@@ -78,6 +80,15 @@ def test_balance_is_a_word_that_yaml_may_take_for_false(tmp_path: Path, word: st
         ({"sets": {"file": "a", "scenes": {"A": ["b"]}}}, r"sets: .*not both"),
         ({"attempts": 6}, r"attempts: .*5.*6"),
         ({"limits": {"min_minor": 3}}, r"limits.*min_minor"),
+        ({"limits": {"min_minor_px": -1}}, r"limits: .*at least 0"),
+        ({"limits": {"margin": 5}}, r"limits: .*margin is a share"),
+        ({"gate": {"min_z": float("nan")}}, r"gate\.min_z: .*finite.*nan"),
+        ({"tiling": {"cut_from": 0.9, "cut_to": 0.5}}, r"tiling: .*cut_from must not be above cut_to"),
+        ({"sets": {"names": []}}, r"sets\.names: .*at least 1"),
+        ({"sets": {"names": ["A", "A"]}}, r"sets: .*alike"),
+        ({"sets": {"names": ["A/B"]}}, r"sets\.names\.0: .*'A/B'"),
+        ({"sources": [{**CSV, "options": {"gsd_m": float("inf")}}]}, r"options\.gsd_m: .*finite.*inf"),
+        ({"sources": [{**CSV, "options": {"verified_absent": "*"}}]}, r"verified_absent: .*name those that are absent"),
     ],
 )
 def test_errors_name_file_key_and_value(tmp_path: Path, changed: dict[str, object], message: str) -> None:

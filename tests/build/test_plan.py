@@ -113,6 +113,20 @@ def test_levers_are_switched_by_id_family_and_category() -> None:
         wanted_levers(small.config(levers={"without": ["im_burry"]}))
 
 
+@pytest.mark.parametrize(
+    ("family", "variant", "told"),
+    [
+        ("im_truncate", "tilecut", r"levers\.variants\.im_truncate: there is no tilecut; choose from .*tile_cut"),
+        ("im_truncate_low", "tile_cut", "'im_truncate_low' is no family whose variants can be chosen; .*im_truncate"),
+        ("fp_place", "side", "'fp_place' is no family whose variants can be chosen"),
+    ],
+)
+def test_variants_that_nobody_could_choose_are_told(family: str, variant: str, told: str) -> None:
+    """They were passed over in silence, and the family gave nothing, or gave all variants."""
+    with pytest.raises(ConfigError, match=told):
+        wanted_levers(small.config(levers={"variants": {family: [variant]}}))
+
+
 def test_experimental_variants_wait_for_a_word() -> None:
     def experimental(**levers: object) -> set[str]:
         choice = {"only": ["im_occlude", "im_truncate"], **levers}

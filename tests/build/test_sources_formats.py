@@ -403,6 +403,24 @@ def test_coco_says_what_is_known_about_an_image(tmp_path: Path) -> None:
     assert scene.ignore_regions[0].shape.bounds == (150, 50, 200, 100)
 
 
+@pytest.mark.parametrize(
+    ("info", "told"),
+    [
+        ({"ignore_regions": 5}, "info.ignore_regions: is '5', expected a list of places"),
+        ({"ignore_regions": [5]}, "info.ignore_regions[0]: needs 'class' and 'bbox'"),
+        ({"gsd_m": 0}, "info.gsd_m: is 0, not a number of metres above 0"),
+        ({"gsd_m": -0.5}, "info.gsd_m: is -0.5, not a number of metres above 0"),
+    ],
+)
+def test_coco_facts_that_make_no_sense_are_told(tmp_path: Path, info: dict[str, object], told: str) -> None:
+    """The first of them ended in a traceback, a size of 0 was passed over in silence."""
+    path = coco_file(tmp_path, {"info": {"complete": ["ship"], **info}})
+    report = ReadReport()
+    scene = one("coco", tmp_path, report)
+    assert (scene.gsd_m, scene.complete) == (None, frozenset())
+    assert report.problems[0].startswith(f"{path}, {told}")
+
+
 def test_coco_crowds_masks_and_objects_in_pieces(tmp_path: Path) -> None:
     mask = {"size": [100, 200], "counts": [0, 20000]}
     box = [10, 10, 30, 20]

@@ -93,6 +93,32 @@ def test_csv_of_another_kind_says_what_was_expected(tmp_path: Path, text: str, t
     assert told in str(caught.value)
 
 
+@pytest.mark.parametrize("other", ["./plot.tif", "plot", "plots/../plot.tif"])
+def test_csv_rows_of_one_image_belong_together_however_they_spell_it(tmp_path: Path, other: str) -> None:
+    """Rows of a second spelling were left out while the image still counted as complete: there was no Bird."""
+    native.image(tmp_path / "plot.tif")
+    (tmp_path / "plots").mkdir()
+    native.write(tmp_path / "boxes.csv", f"{HEADER}\nplot.tif,20,10,60,40,Tree\n{other},90,10,120,40,Bird\n")
+    report = ReadReport()
+    scene = one("csv", tmp_path, report, complete=frozenset({"*"}))
+    assert {(i.class_name, i.bounds[0]) for i in scene.instances} == {("Tree", 20), ("Bird", 90)}
+    assert (scene.complete, report.problems) == ({"Tree", "Bird"}, [])
+
+
+def test_csv_image_in_two_tables_is_complete_in_nothing(tmp_path: Path) -> None:
+    """A table for each class, or a copy of one: only who made them knows, so absence and counts stay open."""
+    native.image(tmp_path / "plot.tif")
+    for name, label in (("birds", "Bird"), ("trees", "Tree")):
+        native.write(tmp_path / f"{name}.csv", f"{HEADER}\nplot.tif,20,10,60,40,{label}\n")
+    report = ReadReport()
+    scene = one("csv", tmp_path, report, complete=frozenset({"*"}))
+    assert ([i.class_name for i in scene.instances], scene.complete) == (["Bird"], frozenset())
+    (told,) = report.problems
+    assert told.startswith(
+        f"{tmp_path / 'birds.csv'}, line 2: 'plot.tif' stands in {tmp_path / 'trees.csv'}, line 2, too"
+    )
+
+
 def test_csv_and_voc_copies_of_one_plot_agree(tmp_path: Path) -> None:
     """Trees are published in both forms, with the same numbers: both count pixels from 1."""
     for kind in ("csv", "voc"):

@@ -1,5 +1,6 @@
 """Whether a class may be asked about in a tile, and what the answer is."""
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -51,10 +52,18 @@ class Limits:
     """min_minor_px: shorter side from which an object settles a "yes".
 
     margin: share of the frame that an object must keep from an asked quarter to count as outside it.
+
+    Raises: ValueError for a length below 0 or a share outside [0, 0.5).
     """
 
     min_minor_px: float = 16.0
     margin: float = 0.02
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.min_minor_px < math.inf:
+            raise ValueError("min_minor_px is a number of pixels, at least 0")
+        if not 0 <= self.margin < 0.5:
+            raise ValueError("margin is a share of the frame, at least 0 and below 0.5")
 
 
 def region(tile: Tile, scope: Scope) -> Box:

@@ -5,7 +5,7 @@ import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
@@ -15,6 +15,7 @@ from georefusal_build.asking import Limits
 from georefusal_build.scenes import Modality, Tiling
 from georefusal_build.selection import Balance, Caps
 from georefusal_build.sources import SOURCES, ReadOptions
+from georefusal_build.sources.base import EVERY_CLASS
 from georefusal_build.sun import Sun
 from georefusal_task.core.errors import ConfigError
 from georefusal_task.core.records import Intensity
@@ -23,7 +24,7 @@ Firmness = Literal["prefer", "strict"]
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class TilingConfig(_Strict):
@@ -33,6 +34,12 @@ class TilingConfig(_Strict):
     overlap: float = Field(0.25, ge=0, lt=1)
     cut_from: float = Field(0.1, ge=0, le=1)
     cut_to: float = Field(0.9, ge=0, le=1)
+
+    @model_validator(mode="after")
+    def _in_order(self) -> "TilingConfig":
+        if self.cut_from > self.cut_to:
+            raise ValueError("cut_from must not be above cut_to")
+        return self
 
     @property
     def tiling(self) -> Tiling:
@@ -57,6 +64,14 @@ class SourceOptions(_Strict):
     def _listed(cls, value: object) -> object:
         """One class may stand without its list."""
         return [value] if isinstance(value, str) else value
+
+    @field_validator("verified_absent")
+    @classmethod
+    def _by_name(cls, value: frozenset[str] | None) -> frozenset[str] | None:
+        """Unlike what is complete, what is absent cannot be all that the source names."""
+        if value and EVERY_CLASS in value:
+            raise ValueError(f"'{EVERY_CLASS}' stands for all classes in `complete` only; name those that are absent")
+        return value
 
     @field_validator("version", mode="before")
     @classmethod
@@ -188,7 +203,7 @@ class SetsConfig(_Strict):
     out are not used.
     """
 
-    names: tuple[str, ...] = ("A", "B", "C")
+    names: tuple[Annotated[str, Field(pattern=r"^[A-Za-z0-9_]+$")], ...] = Field(("A", "B", "C"), min_length=1)
     file: Path | None = None
     scenes: dict[str, tuple[str, ...]] | None = None
 
@@ -196,6 +211,8 @@ class SetsConfig(_Strict):
     def _one_split(self) -> "SetsConfig":
         if self.file is not None and self.scenes is not None:
             raise ValueError("give `file` or `scenes`, not both")
+        if len({*self.names}) < len(self.names):
+            raise ValueError("names two sets alike")
         return self
 
 

@@ -11,6 +11,7 @@ from georefusal_build.context import Context, open_context
 from georefusal_build.drawing import Picks, image_jobs, parent_jobs, question_jobs
 from georefusal_build.evidence import resolvable
 from georefusal_build.jobs import Job, read_jobs, tile_id, write_jobs
+from georefusal_build.levers import FAMILIES
 from georefusal_build.questions import Candidate, propose
 from georefusal_build.scenes import Modality
 from georefusal_build.selection import select
@@ -85,15 +86,31 @@ def read_plan(path: Path) -> Plan:
 def wanted_levers(config: BuildConfig) -> frozenset[str]:
     """Return the ids of the levers that a configuration switches on.
 
-    Raises: ConfigError for a name that is no lever, family or category.
+    Raises: ConfigError for a name that is no lever, family, category or variant.
     """
     names = {one.id: {one.id, one.family.name, one.family.name.partition("_")[0]} for one in levers()}
     known = set().union(*names.values())
-    unknown = sorted({*config.levers.only, *config.levers.without, *config.levers.variants} - known)
+    unknown = sorted({*config.levers.only, *config.levers.without} - known)
     if unknown:
         raise ConfigError(f"levers: there is no {', '.join(unknown)}; `georefusal build catalogue` prints the ids")
+    _check_variants(config)
     only, without = set(config.levers.only), set(config.levers.without)
     return frozenset(lever for lever, names_ in names.items() if (not only or names_ & only) and not names_ & without)
+
+
+def _check_variants(config: BuildConfig) -> None:
+    """Raise ConfigError for variants that nobody could choose: they would be left out in silence."""
+    for name, chosen in config.levers.variants.items():
+        if name not in FAMILIES:
+            raise ConfigError(
+                f"levers.variants: '{name}' is no family whose variants can be chosen; those are {', '.join(FAMILIES)}"
+            )
+        offered = [one.name for one in FAMILIES[name].variants]
+        unknown = [one for one in chosen if one not in offered]
+        if unknown:
+            raise ConfigError(
+                f"levers.variants.{name}: there is no {', '.join(unknown)}; choose from {', '.join(offered)}"
+            )
 
 
 def _base_questions(context: Context) -> tuple[Picks, Plan]:

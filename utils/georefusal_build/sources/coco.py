@@ -103,7 +103,10 @@ def _gsd(facts: Facts, draft: SceneDraft) -> float | None:
     except ValueError as error:
         draft.lose("info.gsd_m", str(error))
         return None
-    return value if value > 0 else None
+    if value <= 0:
+        draft.lose("info.gsd_m", f"is {value:g}, not a number of metres above 0")
+        return None
+    return value
 
 
 def _sun(facts: Facts, draft: SceneDraft) -> Sun | None:
@@ -118,7 +121,11 @@ def _sun(facts: Facts, draft: SceneDraft) -> Sun | None:
 
 
 def _add_regions(draft: SceneDraft, facts: Facts) -> None:
-    for i, region in enumerate(facts.get("ignore_regions") or []):
+    regions = facts.get("ignore_regions") or []
+    if not isinstance(regions, list):
+        draft.lose("info.ignore_regions", f"is '{regions}', expected a list of places")
+        return
+    for i, region in enumerate(regions):
         try:
             x, y, w, h = (number(value, "bbox") for value in region["bbox"])
             draft.ignore(str(region["class"]), box_points(x, y, x + w, y + h), str(region.get("why", "")))

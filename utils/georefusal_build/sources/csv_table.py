@@ -75,27 +75,51 @@ def read(root: Path, options: ReadOptions, report: ReadReport) -> Iterator[Scene
         except SourceError as error:
             report.add("file", error)
     named = frozenset(row.label for table in tables for rows in table.rows.values() for row in rows if not row.empty)
+    for found in _by_image(tables, images, report):
+        try:
+            draft = _draft(found, report, options.first_pixel or 0)
+        except SourceError as error:
+            report.add("image", error)
+            continue
+        yield draft.scene(
+            images.id(draft.image),
+            "csv",
+            options,
+            modality=options.modality or "optical",
+            complete=options.vouched(named - {""}),
+            verified_absent=options.verified_absent or frozenset(),
+        )
+
+
+@dataclass
+class _Found:
+    """An image, and the rows about it by table."""
+
+    image: Path
+    rows: dict[Path, list[_Row]] = field(default_factory=lambda: defaultdict(list))
+
+
+def _by_image(tables: Sequence[_Table], images: ImageIndex, report: ReadReport) -> list[_Found]:
+    """The images that tables name, each once, however they spell its path."""
+    found: dict[Path, _Found] = {}
     for table in tables:
         for name in sorted(table.rows):
             try:
-                draft = _draft(table, name, images, report, options.first_pixel or 0)
+                image = images.named(name, table.path, f"line {table.rows[name][0].line}")
             except SourceError as error:
                 report.add("image", error)
                 continue
-            yield draft.scene(
-                images.id(draft.image),
-                "csv",
-                options,
-                modality=options.modality or "optical",
-                complete=options.vouched(named - {""}),
-                verified_absent=options.verified_absent or frozenset(),
-            )
+            found.setdefault(image.resolve(), _Found(image)).rows[table.path] += table.rows[name]
+    return [*found.values()]
 
 
-def _draft(table: _Table, name: str, images: ImageIndex, report: ReadReport, first_pixel: int) -> SceneDraft:
-    rows = table.rows[name]
-    image = images.named(name, table.path, f"line {rows[0].line}")
-    draft = SceneDraft(table.path, image, image_size(image), report)
+def _draft(found: _Found, report: ReadReport, first_pixel: int) -> SceneDraft:
+    """The objects of the first table; with rows in another one, nobody can say which objects are the same."""
+    (path, rows), *others = found.rows.items()
+    draft = SceneDraft(path, found.image, image_size(found.image), report)
+    for other, more in others:
+        name, line = found.image.name, more[0].line
+        draft.lose(f"line {rows[0].line}", f"'{name}' stands in {other}, line {line}, too; put its rows into one file")
     for row in rows:
         if row.empty:
             continue
