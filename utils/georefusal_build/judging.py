@@ -1,6 +1,7 @@
 """The label of an item from its numbers alone: while it is made, and again from its row of provenance."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import compress
 from typing import Any
 
 from georefusal_build.anchors import Measurement
@@ -27,6 +28,16 @@ def image_verdict(lever_id: str, measurement: Measurement, tags: frozenset[str])
     if isinstance(decision, Reason):
         return decision
     return decision if primary({decision, *image_reasons(measurement, tags)}) is decision else Reason.COLLATERAL
+
+
+def among(measurement: Measurement, chosen: Sequence[bool]) -> Measurement:
+    """Return what was measured on the chosen instances alone, and on the image.
+
+    >>> among(Measurement({"n_eff": [18.0, 40.0]}), [True, False]).per_instance
+    {'n_eff': [18.0]}
+    """
+    columns = {name: [*compress(values, chosen)] for name, values in measurement.per_instance.items()}
+    return Measurement(columns, measurement.image)
 
 
 def image_reasons(measurement: Measurement, tags: frozenset[str]) -> frozenset[Verdict]:

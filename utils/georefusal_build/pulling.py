@@ -1,6 +1,6 @@
 """One attempt at a job: the lever pulled, its label decided, or one reason why it gives none."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from georefusal_build.anchors import Measurement
@@ -12,7 +12,7 @@ from georefusal_build.asking import Answer, Court
 from georefusal_build.context import Context
 from georefusal_build.evidence import nominal_px, targets_of
 from georefusal_build.jobs import Job
-from georefusal_build.judging import image_verdict
+from georefusal_build.judging import among, image_verdict
 from georefusal_build.levers import FAMILIES
 from georefusal_build.levers.asked import Situation
 from georefusal_build.levers.drowning import DROWNINGS
@@ -151,7 +151,16 @@ def _pull(job: Job, variant: Variant, court: Court, pixels: U8, context: Context
     edge = "" if isinstance(outcome, NotApplicable) else edge_of(outcome.params)
     base = phrase((job.base, job.kind), context.table, context.base_bank, context.config.seed, edge=edge)
     tags = {job.base.answer, scene.modality, asks, "shadow" if cast else ""} - {""}
-    return _label(outcome, frozenset(tags), base.question, base.template, stream_id, variant)
+    return _label(
+        outcome, frozenset(tags), _settling(court, job.base), base.question, base.template, stream_id, variant
+    )
+
+
+def _settling(court: Court, base: Candidate) -> list[bool]:
+    """Which of the targets settle a yes by themselves; the others are cut off, doubtful or too small."""
+    if base.answer == "no":
+        return [True]
+    return [court.unfit(one, base.scope) is None for one in court.evidence(base.class_name, base.scope)]
 
 
 def _shadow(court: Court, base: Candidate) -> Shadow | None:
@@ -195,9 +204,8 @@ def _pull_colour(
             settings=_settings(job, variant, context, attempt),
         )
         question = render(template, noun.slots("C") | {"COL": colour})
-        result = _label(
-            outcome, frozenset({answer, scene.modality, "colour"}), question, template, job.tile_id, variant
-        )
+        tags, settling = frozenset({answer, scene.modality, "colour"}), _settling(court, job.base)
+        result = _label(outcome, tags, settling, question, template, job.tile_id, variant)
         if isinstance(result, Finished):
             break
     return result
@@ -228,14 +236,18 @@ def _settings(job: Job, variant: Variant, context: Context, attempt: int) -> dic
 def _label(
     outcome: Outcome | NotApplicable,
     tags: frozenset[str],
+    settling: Sequence[bool],
     question: str,
     template: str,
     stream_id: str,
     variant: Variant,
 ) -> Finished | Failed:
+    """The item, where its numbers give it a label; a yes has to rest on instances that settle it."""
     if isinstance(outcome, NotApplicable):
         return Failed(outcome.reason, outcome.detail)
     verdict = image_verdict(outcome.lever_id, outcome.measurement, tags)
+    if verdict is Verdict.ANSWER and "yes" in tags:
+        verdict = image_verdict(outcome.lever_id, among(outcome.measurement, settling), tags)
     if isinstance(verdict, Reason):
         return Failed(verdict, _told(outcome.measurement))
     answered = verdict is Verdict.ANSWER
