@@ -115,6 +115,8 @@ def measure(
     clipped = clipped_mask(finished, clip)
     patches = [target.patch(shape) for target in targets]
     around = [ring(target, shape, rings) for target in targets]
+    inside, outside = ([patch.of(after) for patch in each] for each in (patches, around))
+    peaks = [float(np.percentile(values, 95)) if values.size else None for values in inside]
     n_eff = [target.minor / max(decimation, 1.0) for target in targets]
     per_instance: dict[str, list[Value]] = {
         **visibility(visible, patches, around, t_vis),
@@ -123,17 +125,17 @@ def measure(
         "n_eff": [*n_eff],
         "n_eff_m": [None if gsd_m is None else gsd_m * max(decimation, 1.0)] * len(patches),
         "p_recognise": [p_recognise(n) for n in n_eff],
-        "chip_ncc": [correlation(patch.of(before), patch.of(after)) for patch in patches],
+        "chip_ncc": [correlation(patch.of(before), values) for patch, values in zip(patches, inside, strict=True)],
         "psnr_db": [psnr_db(patch.of(original), patch.of(finished)) for patch in patches],
-        "peak_dn": [_on(patch, lambda p: float(np.percentile(p.of(after), 95))) for patch in patches],
-        "cnr": [contrast_to_noise(p.of(after), r.of(after)) for p, r in zip(patches, around, strict=True)],
-        "peak_margin_db": [peak_margin_db(p.of(after), r.of(after)) for p, r in zip(patches, around, strict=True)],
+        "peak_dn": [*peaks],
+        "cnr": [contrast_to_noise(*pair) for pair in zip(inside, outside, strict=True)],
+        "peak_margin_db": [_over_clutter(*pair) for pair in zip(peaks, outside, strict=True)],
     }
     image: dict[str, Value] = {
         "psnr_db": psnr_db(original, finished),
-        "changed_fraction": float(np.mean(brightest_band(cv2.absdiff(original, finished)) > 2)),
-        "hidden_fraction": 0.0 if visible is None else float(np.mean(visible < t_vis)),
-        "sat_global": float(np.mean(clipped)),
+        "changed_fraction": _share(brightest_band(cv2.absdiff(original, finished)) > 2),
+        "hidden_fraction": 0.0 if visible is None else _share(visible < t_vis),
+        "sat_global": _share(clipped),
         "mean_dn": float(after.mean()),
     }
     if contrast:
@@ -163,7 +165,7 @@ def _seen(visible: F32 | None, patches: Sequence[Patch], t_vis: float) -> list[V
     """Share of each patch's pixels at which at least `t_vis` of the signal survives."""
     if visible is None:
         return [_on(patch, lambda _: 1.0) for patch in patches]
-    return [_on(patch, lambda p: float(np.mean(p.of(visible) >= t_vis))) for patch in patches]
+    return [_on(patch, lambda p: _share(p.of(visible) >= t_vis)) for patch in patches]
 
 
 def clipped_mask(pixels: U8, clip: Clip = "high") -> Mask:
@@ -214,15 +216,18 @@ def contrast_to_noise(inside: F32, outside: F32) -> Value:
 
 def peak_margin_db(inside: F32, outside: F32) -> Value:
     """Return 20 log10 of the 95 % quantile inside over the 99.5 % quantile outside; None without pixels on a side."""
-    if inside.size == 0 or outside.size == 0:
+    return _over_clutter(float(np.percentile(inside, 95)) if inside.size else None, outside)
+
+
+def _over_clutter(peak: Value, outside: F32) -> Value:
+    if peak is None or outside.size == 0:
         return None
-    high, clutter = float(np.percentile(inside, 95)), float(np.percentile(outside, 99.5))
-    return 20 * math.log10((high + 0.5) / (clutter + 0.5))
+    return 20 * math.log10((peak + 0.5) / (float(np.percentile(outside, 99.5)) + 0.5))
 
 
-def _on(patch: Patch, value: Callable[[Patch], float]) -> Value:
+def _on(patch: Patch, value: Callable[[Patch], Value]) -> Value:
     return value(patch) if patch.size else None
 
 
 def _share(values: Mask) -> Value:
-    return float(np.mean(values)) if values.size else None
+    return int(np.count_nonzero(values)) / values.size if values.size else None

@@ -1,5 +1,6 @@
 """Contrast anchors: whether anything stands out where the target is, to an observer who integrates over its area."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import cast
 
@@ -34,22 +35,23 @@ def scan_z(pixels: U8, targets: Sequence[Target], among: Sequence[Target] = ()) 
     busy = cv2.integral(union([target.grown(1.6, 4) for target in (*targets, *among)], shape).view(np.uint8))
     bands = cv2.split(pixels.astype(np.float32))[: 1 if is_grey(pixels) else 3]
     windows = [_window(target, shape) for target in targets]
-    found: dict[int, float | None] = {}
-    for size in sorted({(h, w) for _, _, h, w in windows}):
-        members = [i for i, (_, _, h, w) in enumerate(windows) if (h, w) == size]
-        spots = _background(busy, size)
-        if 0 in size or len(spots[0]) < MIN_BACKGROUND:
-            found |= dict.fromkeys(members)
-            continue
-        best = np.zeros(len(members))
-        for band in bands:
-            for scale in SCALES:
-                kernel = max(1, int(size[1] * scale)), max(1, int(size[0] * scale))
-                rounding = _ROUNDING / (kernel[0] * kernel[1]) ** 0.5
-                means = cast("F32", cv2.blur(band, kernel, borderType=cv2.BORDER_REFLECT))
-                best = np.maximum(best, _stand_out(means, [windows[i] for i in members], spots, size, rounding))
-        found |= {i: float(z) for i, z in zip(members, best, strict=True)}
-    return [found[i] for i in range(len(windows))]
+    spots = {size: _background(busy, size) for size in {window[2:] for window in windows}}
+    spots = {size: found for size, found in spots.items() if 0 not in size and len(found[0]) >= MIN_BACKGROUND}
+    members = {size: [i for i, window in enumerate(windows) if window[2:] == size] for size in spots}
+    sizes: defaultdict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
+    for height, width in spots:
+        for scale in SCALES:
+            sizes[max(1, int(width * scale)), max(1, int(height * scale))].append((height, width))
+    best = np.zeros(len(windows))
+    for band in bands:
+        for kernel, of_kernel in sizes.items():
+            rounding = _ROUNDING / (kernel[0] * kernel[1]) ** 0.5
+            means = cast("F32", cv2.blur(band, kernel, borderType=cv2.BORDER_REFLECT))
+            for size in of_kernel:
+                mine = members[size]
+                found = _stand_out(means, [windows[i] for i in mine], spots[size], size, rounding)
+                best[mine] = np.maximum(best[mine], found)
+    return [float(z) if window[2:] in spots else None for window, z in zip(windows, best, strict=True)]
 
 
 def background_looks(amplitude: Image, background: Mask) -> float | None:

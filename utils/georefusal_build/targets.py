@@ -26,7 +26,7 @@ class Patch:
     columns: slice
     inside: Mask
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Number of pixels."""
         return int(np.count_nonzero(self.inside))
@@ -39,6 +39,15 @@ class Patch:
     def paint(self, mask: Mask) -> None:
         """Set `mask` (H, W) at these pixels."""
         mask[self.rows, self.columns] |= self.inside
+
+    def without(self, other: "Patch") -> "Patch":
+        """Return these pixels but for those of another patch of the same image."""
+        inside = self.inside.copy()
+        rows, columns = _shared(self.rows, other.rows), _shared(self.columns, other.columns)
+        inside[_from(self.rows, rows), _from(self.columns, columns)] &= ~other.inside[
+            _from(other.rows, rows), _from(other.columns, columns)
+        ]
+        return Patch(self.rows, self.columns, inside)
 
 
 @dataclass(frozen=True)
@@ -82,22 +91,42 @@ class Target:
 
     def grown(self, factor: float, pad: float = 0.0) -> "Target":
         """Return `rectangle` scaled by `factor` about its centre and widened by `pad` pixels on every side."""
-        centre = self.rectangle.mean(axis=0)
-        along, across = self.rectangle[1] - self.rectangle[0], self.rectangle[3] - self.rectangle[0]
-        u, v = (factor * side / 2 + pad * _unit(side) for side in (along, across))
+        centre, *axes = self._frame
+        u, v = (factor * side / 2 + pad * unit for side, unit in axes)
         corners = (centre - u - v, centre + u - v, centre + u + v, centre - u + v)
         return Target(tuple((float(x), float(y)) for x, y in corners))
 
     def patch(self, shape: Shape) -> Patch:
-        """Return the target's pixels in an image of `shape`.
+        """Return the target's pixels in an image of `shape`; they are worked out once.
 
         An outline that holds no pixel centre counts as the one pixel that its own centre lies in; one that lies
         outside the image has none.
         """
+        if shape not in self._patches:
+            self._patches[shape] = self._filled(shape)
+        return self._patches[shape]
+
+    @cached_property
+    def _patches(self) -> dict[Shape, Patch]:
+        return {}
+
+    @cached_property
+    def _frame(self) -> tuple[F64, tuple[F64, F64], tuple[F64, F64]]:
+        """Centre of `rectangle`; its two sides, each with its unit vector."""
+        along, across = self.rectangle[1] - self.rectangle[0], self.rectangle[3] - self.rectangle[0]
+        return self.rectangle.mean(axis=0), (along, _unit(along)), (across, _unit(across))
+
+    @cached_property
+    def _is_upright(self) -> bool:
+        edges = zip(self.polygon, (*self.polygon[1:], self.polygon[0]), strict=True)
+        return len(self.polygon) == len({*self.polygon}) == 4 and all(a[0] == b[0] or a[1] == b[1] for a, b in edges)
+
+    def _filled(self, shape: Shape) -> Patch:
         x0, y0, x1, y1 = self.bounds
         top, bottom = _first_centre(y0, shape[0]), _first_centre(y1, shape[0])
         left, right = _first_centre(x0, shape[1]), _first_centre(x1, shape[1])
-        inside = _even_odd(self.polygon, left, top, (max(0, bottom - top), max(0, right - left)))
+        window = max(0, bottom - top), max(0, right - left)
+        inside = np.ones(window, bool) if self._is_upright else _even_odd(self.polygon, left, top, window)
         if not inside.any():
             row, column = math.floor((y0 + y1) / 2), math.floor((x0 + x1) / 2)
             hit = 0 <= row < shape[0] and 0 <= column < shape[1] and max(x1 - x0, y1 - y0) < 2
@@ -120,10 +149,7 @@ def union(targets: Iterable[Target], shape: Shape) -> Mask:
 def ring(target: Target, shape: Shape, factors: tuple[float, float]) -> Patch:
     """Return the pixels between the target grown by one and by the other of `factors`, without its own pixels."""
     inner, outer = (target.grown(factor).patch(shape) for factor in factors)
-    taken = np.zeros(shape, dtype=bool)
-    for patch in (inner, target.patch(shape)):
-        patch.paint(taken)
-    return Patch(outer.rows, outer.columns, outer.inside & ~taken[outer.rows, outer.columns])
+    return outer.without(inner).without(target.patch(shape))
 
 
 def evidence(target: Target, shadow: tuple[float, float] | None = None) -> Target:
@@ -159,6 +185,16 @@ def _first_centre(edge: float, length: int) -> int:
     return min(max(math.ceil(edge - 0.5), 0), length)
 
 
+def _shared(one: slice, other: slice) -> slice:
+    start = max(one.start, other.start)
+    return slice(start, max(start, min(one.stop, other.stop)))
+
+
+def _from(window: slice, part: slice) -> slice:
+    """Indices of a part, counted from the start of its window."""
+    return slice(part.start - window.start, part.stop - window.start)
+
+
 def _unit(vector: F64) -> F64:
     length = float(np.hypot(*vector))
     return vector / length if length > 0 else vector
@@ -167,14 +203,15 @@ def _unit(vector: F64) -> F64:
 def _even_odd(polygon: Points, left: int, top: int, shape: Shape) -> Mask:
     """Even-odd fill of a window by pixel centres; the left and upper edges belong to the outline."""
     rows, columns = shape
-    toggles = np.zeros((rows, columns + 1), dtype=np.int32)
-    centres = top + 0.5 + np.arange(rows)
-    for (xa, ya), (xb, yb) in zip(polygon, (*polygon[1:], polygon[0]), strict=True):
-        if ya == yb:
-            continue
-        first, last = (min(max(math.ceil(y - top - 0.5), 0), rows) for y in sorted((ya, yb)))
-        crossing = xa + (centres[first:last] - ya) * ((xb - xa) / (yb - ya))
-        column = np.clip(np.ceil(crossing - 0.5 - left), 0, columns).astype(np.intp)
-        toggles[np.arange(first, last), column] += 1
-    filled: Mask = np.cumsum(toggles[:, :columns], axis=1) % 2 == 1
-    return filled
+    start = np.array(polygon, dtype=np.float64)
+    end = np.roll(start, -1, axis=0)
+    slanted = start[:, 1] != end[:, 1]
+    xa, ya, xb, yb = np.hstack([start, end])[slanted].T[:, :, None]
+    first, last = (np.ceil(reach(ya, yb) - top - 0.5) for reach in (np.minimum, np.maximum))
+    row = np.arange(rows)
+    crossing = xa + (top + 0.5 + row - ya) * ((xb - xa) / (yb - ya))
+    column = np.clip(np.ceil(crossing - 0.5 - left), 0, columns).astype(np.intp)
+    crossed = (first <= row) & (row < last)
+    toggles = np.bincount((row * (columns + 1) + column)[crossed], minlength=rows * (columns + 1))
+    odd = (toggles & 1).astype(np.uint8).reshape(rows, columns + 1)[:, :columns]
+    return np.bitwise_xor.accumulate(odd, axis=1).view(bool)

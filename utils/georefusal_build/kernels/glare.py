@@ -1,7 +1,6 @@
 """Too much light: saturation with blooming, and exposure."""
 
 import math
-from typing import cast
 
 import numpy as np
 from scipy.signal import lfilter
@@ -17,9 +16,12 @@ def spill(excess: F32, spread: float, axis: int) -> F32:
     """
     keep = np.float32(math.exp(-1 / spread))
     tail, feed = np.array([1, -keep], dtype=np.float32), np.array([1 - keep], dtype=np.float32)
-    lines = np.ascontiguousarray(excess.T if axis == 0 else excess)
-    both = lfilter(feed, tail, lines, axis=1) + lfilter(feed, tail, lines[:, ::-1], axis=1)[:, ::-1]
-    return cast("F32", both.T if axis == 0 else both)
+    spilled = np.zeros(excess.shape, dtype=np.float32)
+    lines, reached = (excess.T, spilled.T) if axis == 0 else (excess, spilled)
+    charged = lines.any(axis=1)
+    some = np.ascontiguousarray(lines[charged])
+    reached[charged] = lfilter(feed, tail, some, axis=1) + lfilter(feed, tail, some[:, ::-1], axis=1)[:, ::-1]
+    return spilled
 
 
 def expose(pixels: U8, gain: float) -> U8:

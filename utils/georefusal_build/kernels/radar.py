@@ -19,7 +19,7 @@ def radar_shadow(pixels: U8, hidden: Mask, speckle: F32) -> U8:
     of the image's shape.
     """
     floor = max(4.0, 0.5 * float(np.percentile(pixels, 2)))
-    return np.where(per_band(hidden, pixels), to_u8(np.float32(floor) * np.sqrt(speckle)), pixels)
+    return np.where(per_band(hidden.view(np.uint8), pixels), to_u8(np.float32(floor) * np.sqrt(speckle)), pixels)
 
 
 def folded(ground: U8, step: float, level: float) -> F32:
@@ -49,7 +49,7 @@ def layover(pixels: U8, slope: Mask, fold: F32, speckle: F32) -> tuple[U8, F32]:
     mixed = to_u8(np.sqrt((intensity + added) * per_band(speckle, pixels)))
     own = intensity if pixels.ndim == 2 else intensity.max(axis=2)
     left = np.where(slope, own / (own + fold), np.float32(1))
-    return np.where(per_band(slope, pixels), mixed, pixels), cast("F32", left)
+    return np.where(per_band(slope.view(np.uint8), pixels), mixed, pixels), cast("F32", left)
 
 
 def ghosts(pixels: U8, distance: int, level_db: float, orders: int = 2) -> U8:

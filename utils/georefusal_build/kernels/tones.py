@@ -62,5 +62,5 @@ def median_dn(pixels: U8) -> int:
 
 
 def per_band(field: NDArray[_T], pixels: Image) -> NDArray[_T]:
-    """Return a field (H, W) in a shape that broadcasts against `pixels`."""
-    return field if pixels.ndim == 2 else field[..., None]
+    """Return a field (H, W), once for each band of `pixels`: broadcasting along an axis of three is slow."""
+    return field if pixels.ndim == 2 else cast("NDArray[_T]", cv2.merge([cast("Image", field)] * 3))

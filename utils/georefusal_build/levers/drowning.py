@@ -123,7 +123,7 @@ class Contrast:
 
     def __init__(self, subject: Subject) -> None:
         self._targets = subject.targets
-        self._before = _clean_contrast(subject)
+        self._clean, self._before = subject.pixels, _clean_contrast(subject)
         self._patches = [target.patch(subject.shape) for target in subject.targets]
         self._rings = [ring(target, subject.shape, RING) for target in subject.targets]
         self.measured = Measurement()
@@ -134,9 +134,8 @@ class Contrast:
         values = luma(pixels)
         pairs = zip(self._patches, self._rings, strict=True)
         margins = [peak_margin_db(inside.of(values), around.of(values)) for inside, around in pairs]
-        self.measured = Measurement(
-            {"scan_z": scan_z(pixels, self._targets), "scan_z_before": self._before, "peak_margin_db": margins}
-        )
+        after = self._before if pixels is self._clean else scan_z(pixels, self._targets)
+        self.measured = Measurement({"scan_z": after, "scan_z_before": self._before, "peak_margin_db": margins})
         return self.measured
 
 

@@ -4,7 +4,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import NamedTuple, cast
 
 import cv2
@@ -182,6 +182,7 @@ class AimedGlint:
         pattern = _Pattern(self.darkest, bumps, self.glint, reach=_NEAR)
         elsewhere = int(np.count_nonzero(self.clipped)) - int(np.count_nonzero(self.clipped[pattern.window]))
 
+        @cache
         def count(size: float) -> int:
             return elsewhere + int(np.count_nonzero(pattern.saturated(size, self._code)))
 

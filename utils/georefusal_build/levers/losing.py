@@ -42,9 +42,10 @@ def plan_wedges(targets: Sequence[Target], shape: Shape, angles: Sequence[float]
     slivers = _Slivers(targets, shape)
     least = shape[0] * shape[1]
     for margin, pad in ((1.25, 4.0), (1.12, 2.0), (1.0, 1.0), (1.0, 0.0)):
-        grown = [target.grown(margin, pad) for target in targets]
+        corners = np.concatenate([np.asarray(target.grown(margin, pad).polygon) for target in targets])
+        corners = np.clip(corners, 0, shape[::-1])
         for angle in angles:
-            area, high = min(_covering(grown, side, angle, shape) for side in range(4))
+            area, high = min(_covering(corners, side, angle, shape) for side in range(4))
             least = min(least, area)
             if area > MOST * shape[0] * shape[1]:
                 continue
@@ -57,11 +58,9 @@ def plan_wedges(targets: Sequence[Target], shape: Shape, angles: Sequence[float]
     raise InapplicableError(Reason.UNEVEN_BUDGET, "no wedges of one area hide, almost hide and miss the targets")
 
 
-def _covering(targets: Sequence[Target], side: int, angle: float, shape: Shape) -> tuple[int, Wedge]:
-    """The wedge over all of the targets, and its area."""
-    corners = np.concatenate([np.asarray(target.polygon) for target in targets])
-    x, y = np.clip(corners[:, 0], 0, shape[1]), np.clip(corners[:, 1], 0, shape[0])
-    wedge = Wedge(side, angle, float(depth_along(side, angle, shape, x, y).max()))
+def _covering(corners: F64, side: int, angle: float, shape: Shape) -> tuple[int, Wedge]:
+    """The wedge over all of the corners (n, 2), and its area."""
+    wedge = Wedge(side, angle, float(depth_along(side, angle, shape, *corners.T).max()))
     return wedge_area(wedge, shape), wedge
 
 

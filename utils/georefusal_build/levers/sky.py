@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import cv2
 import numpy as np
@@ -12,7 +12,7 @@ from georefusal_build.arrays import F32, F64, U8, Shape
 from georefusal_build.kernels.blocks import detail_sums
 from georefusal_build.kernels.cloud import cast_shadow, cover_edge, cover_with, relief, transmission
 from georefusal_build.kernels.fields import Bump, bumps_field, power_law
-from georefusal_build.kernels.tones import brightest_band, darkest_band, per_band
+from georefusal_build.kernels.tones import brightest_band, darkest_band
 from georefusal_build.levers.placing import TRIES, Alike, block_over, detail_under, keep_clear, place_apart
 from georefusal_build.levers.registry import Subject
 from georefusal_build.levers.search import first, in_band
@@ -95,10 +95,10 @@ class AimedSky:
         """Return the image under the cloud and its shadow; the brightest cloud stays below the saturation code."""
         pixels, look = self.subject.pixels, self.look
         shade = cast_shadow(through, self.draw.sun, look.shadow, blur=3.0)
-        colour = np.float32(np.mean(look.colour)) if pixels.ndim == 2 else np.array(look.colour, dtype=np.float32)
+        colour = (np.mean(look.colour),) if pixels.ndim == 2 else look.colour
         tops = 6 * self.draw.texture + 14 * relief(through, self.draw.sun)
-        bright = np.clip(per_band(tops, pixels) + colour, 170, 248)
-        return cover_with(pixels, through, shade, bright)
+        bright = [np.clip(tops + np.float32(dn), 170, 248) for dn in colour]
+        return cover_with(pixels, through, shade, cast("F32", cv2.merge(bright)))
 
     def _search(self, aim: Intensity, *, covered: Sequence[Target], spared: Sequence[Target]) -> tuple[F32, float]:
         subject, wobble = self.subject, self.draw.wobble
