@@ -33,13 +33,14 @@ def candidates(built: tuple[Path, str]) -> list[SetItem]:
 
 
 def test_the_page_on_building_shows_what_is_printed(built: tuple[Path, str]) -> None:
-    """Of the plan and of the run, every line but the dots."""
+    """Of the plan and of the run, every line but the dots; some are cut short."""
     planned = CliRunner().invoke(APP, ["plan", str(EXAMPLE), "--dry-run"]).stdout
     printed = {line.rstrip() for line in (planned + built[1]).splitlines()}
     blocks = re.findall(r"```\n(lever .*?)```", PAGE.read_text("utf-8"), re.S)
     quoted = {line.rstrip() for block in blocks for line in block.splitlines()}
     assert len(blocks) == 2
-    assert quoted - printed == {"..."}
+    short = {line for line in quoted if line.endswith("…") and any(one.startswith(line[:-1]) for one in printed)}
+    assert quoted - printed - short == {"..."}
 
 
 def test_every_category_on_both_sensors(candidates: list[SetItem]) -> None:

@@ -421,6 +421,47 @@ def test_coco_facts_that_make_no_sense_are_told(tmp_path: Path, info: dict[str, 
     assert report.problems[0].startswith(f"{path}, {told}")
 
 
+@pytest.mark.parametrize(("image", "category"), [("1", "1"), (1.0, 1.0), (1, "1")])
+def test_coco_ids_are_compared_whatever_their_type(tmp_path: Path, image: object, category: object) -> None:
+    """Objects under the id "1" were left out, and the image 1 counted as one without any."""
+    ship = {"image_id": image, "category_id": category, "bbox": [1, 1, 20, 20]}
+    coco_file(tmp_path, {"info": {"complete": ["ship"]}, "annotations": [ship]})
+    report = ReadReport()
+    assert [one.class_name for one in one("coco", tmp_path, report).instances] == ["ship"]
+    assert report.problems == []
+
+
+@pytest.mark.parametrize("wrong", [{"a": 1}, [1], None])
+def test_coco_ids_that_are_none_are_told(tmp_path: Path, wrong: object) -> None:
+    """They ended in a traceback."""
+    lost = [{"image_id": wrong, "category_id": 1, "bbox": [1, 1, 20, 20]}]
+    lost += [{"image_id": 1, "category_id": wrong, "bbox": [1, 1, 20, 20]}]
+    coco_file(tmp_path, {"info": {"complete": ["ship"]}, "annotations": lost})
+    report = ReadReport()
+    assert one("coco", tmp_path, report).complete == frozenset()
+    assert ["no such image" in report.problems[0], "no such category" in report.problems[1]] == [True, True]
+
+
+def test_coco_ids_of_two_are_those_of_none(tmp_path: Path) -> None:
+    """In lists that were joined, boxes would be drawn on images, and names given to objects, that are not theirs."""
+    names = ("1.png", "2.png", "3.png")
+    for name in names:
+        native.image(tmp_path / "images" / name)
+    ship = {"category_id": 1, "bbox": [1, 1, 20, 20]}
+    content = {
+        "info": {"complete": ["ship", "plane", "car"]},
+        "images": [{"id": min(i, 1), "file_name": name} for i, name in enumerate(names)],
+        "categories": [{"id": 1, "name": "ship"}, {"id": 1, "name": "plane"}, {"id": 2, "name": "car"}],
+        "annotations": [{"image_id": 0, **ship}, {"image_id": 1, **ship}],
+    }
+    coco_file(tmp_path, content)
+    report = ReadReport()
+    scene = one("coco", tmp_path, report)
+    assert (scene.id, scene.instances, scene.complete) == ("coco/images/1", (), frozenset())
+    assert "id '1' stands for 'ship' and for 'plane'" in report.problems[0]
+    assert "2 images have the id '1', '2.png' first" in report.problems[1]
+
+
 def test_coco_crowds_masks_and_objects_in_pieces(tmp_path: Path) -> None:
     mask = {"size": [100, 200], "counts": [0, 20000]}
     box = [10, 10, 30, 20]

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 HELP: Mapping[str, str] = {
     "balance": "more of one answer than of the other: add a source and `bases: {balance: all}`, or set it `off`",
     "class_share": "a class has its share: raise it under `bases`",
-    "cut": "the border of the tile cuts the object: another tile size, or `tiling: {cut_from: 0.9}`",
+    "cut": "the border of the tile cuts the object: a larger `tiling: {size: …}`, or more `overlap`",
     "difficult": "no object settles a yes: the files call it difficult",
     "gate": "no verifier got the answer from the clean image",
     "ignored": "in a region that the files say to ignore",
@@ -15,7 +15,7 @@ HELP: Mapping[str, str] = {
     "rival": "something there might pass for it",
     "straddles": "the object lies on a line between quarters",
     "too_small": "no object is large enough for a yes: `limits: {min_minor_px: …}`",
-    "truncated": "no object settles a yes: the files call it truncated",
+    "truncated": "no object settles a yes: the files, or the border of the tile, cut it short",
     "undecidable": "the files say that the image cannot show it",
     "unresolved": "the sampling is too coarse for the class: finer images, or `gsd_m` where it is wrong",
 }

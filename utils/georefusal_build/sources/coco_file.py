@@ -24,7 +24,7 @@ _DOUBTFUL = ("low", "medium")
 class CocoImage:
     """An entry of `images`; `facts` holds the fields that are not part of COCO."""
 
-    id: object
+    id: str
     file_name: str
     size: tuple[int, int] | None
     facts: dict[str, Any]
@@ -35,7 +35,7 @@ class CocoObject:
     """An annotation: rings as flat x, y runs; `bad` says why it cannot be used."""
 
     number: int
-    category: object
+    category: str
     rings: tuple[array[float], ...] = ()
     boxed: bool = False
     crowd: bool = False
@@ -45,13 +45,13 @@ class CocoObject:
 
 @dataclass
 class CocoFile:
-    """What one file holds. names: class name by category id."""
+    """What one file holds. names: class name by category id. Ids are in the form that `_key` gives them."""
 
     path: Path
     info: dict[str, Any] = field(default_factory=dict)
     images: list[CocoImage] = field(default_factory=list)
-    names: dict[object, str] = field(default_factory=dict)
-    objects: dict[object, list[CocoObject]] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
+    objects: dict[str, list[CocoObject]] = field(default_factory=dict)
 
     @classmethod
     def load(cls, path: Path, report: ReadReport) -> CocoFile | None:
@@ -63,28 +63,52 @@ class CocoFile:
             return None
         coco = cls(path)
         coco.info = next((info for info in stream_json(path, "info") if isinstance(info, dict)), {})
-        for i, entry in enumerate(stream_json(path, "categories.item")):
-            if isinstance(entry, dict) and "id" in entry and isinstance(entry.get("name"), str):
-                coco.names[entry["id"]] = entry["name"].strip()
-            else:
-                report.add("annotation", SourceError(path, "needs 'id' and 'name'", f"categories[{i}]"))
-        for i, entry in enumerate(stream_json(path, "images.item")):
-            try:
-                coco.images.append(_image(entry))
-            except ValueError as error:
-                report.add("image", SourceError(path, str(error), f"images[{i}]"))
+        coco._load_names(report)
+        coco._load_images(report)
         coco.images.sort(key=lambda image: image.file_name)
         coco._load_objects(report)
         if not coco.objects and not _lists_annotations(path):
             raise SourceError(path, "has no list 'annotations': nobody looked for objects in its images")
         return coco
 
+    def _load_names(self, report: ReadReport) -> None:
+        doubled = set()
+        for i, entry in enumerate(stream_json(self.path, "categories.item")):
+            if not (isinstance(entry, dict) and "id" in entry and isinstance(entry.get("name"), str)):
+                report.add("annotation", SourceError(self.path, "needs 'id' and 'name'", f"categories[{i}]"))
+                continue
+            key, name = _key(entry["id"]), entry["name"].strip()
+            if self.names.setdefault(key, name) != name:
+                doubled.add(key)
+                told = f"id '{key}' stands for '{self.names[key]}' and for '{name}'; its objects may be either"
+                report.add("annotation", SourceError(self.path, told, f"categories[{i}]"))
+        for key in doubled:
+            del self.names[key]
+
+    def _load_images(self, report: ReadReport) -> None:
+        found: defaultdict[str, list[CocoImage]] = defaultdict(list)
+        for i, entry in enumerate(stream_json(self.path, "images.item")):
+            try:
+                image = _image(entry)
+            except ValueError as error:
+                report.add("image", SourceError(self.path, str(error), f"images[{i}]"))
+                continue
+            found[image.id].append(image)
+        for key, images in found.items():
+            if len(images) == 1:
+                self.images += images
+                continue
+            told = (
+                f"{len(images)} images have the id '{key}', '{images[0].file_name}' first; their objects are mixed up"
+            )
+            report.add("image", SourceError(self.path, told, "images"))
+
     def _load_objects(self, report: ReadReport) -> None:
         known = {image.id for image in self.images}
-        objects: defaultdict[object, list[CocoObject]] = defaultdict(list)
+        objects: defaultdict[str, list[CocoObject]] = defaultdict(list)
         for i, entry in enumerate(stream_json(self.path, "annotations.item")):
-            image = entry.get("image_id") if isinstance(entry, dict) else None
-            if image is None or image not in known:
+            image = _key(entry.get("image_id")) if isinstance(entry, dict) else ""
+            if image not in known:
                 place = f"annotations[{i}]"
                 report.add("annotation", SourceError(self.path, f"image_id is '{image}', no such image", place))
                 continue
@@ -132,17 +156,26 @@ def _lists_annotations(path: Path) -> bool:
         return any(prefix == "annotations" and event == "start_array" for prefix, event, _ in ijson.parse(handle))
 
 
+def _key(value: object) -> str:
+    """Return an id in a form that can be compared, since writers differ.
+
+    >>> _key(7) == _key("7") == _key(7.0)
+    True
+    """
+    return str(value).removesuffix(".0")
+
+
 def _image(entry: object) -> CocoImage:
-    if not isinstance(entry, dict) or "id" not in entry or not isinstance(entry.get("file_name"), str):
+    if not isinstance(entry, dict) or entry.get("id") is None or not isinstance(entry.get("file_name"), str):
         raise ValueError("needs 'id' and 'file_name'")
     width, height = entry.get("width"), entry.get("height")
     size = (int(width), int(height)) if isinstance(width, int | float) and isinstance(height, int | float) else None
     facts = {key: value for key, value in entry.items() if key not in _OWN_FIELDS}
-    return CocoImage(entry["id"], entry["file_name"].replace("\\", "/"), size, facts)
+    return CocoImage(_key(entry["id"]), entry["file_name"].replace("\\", "/"), size, facts)
 
 
 def _object(i: int, entry: dict[str, Any]) -> CocoObject:
-    category = entry.get("category_id")
+    category = _key(entry.get("category_id"))
     crowd = entry.get("iscrowd") in (1, True)
     doubtful = entry.get("difficult") in (1, True) or entry.get("confidence") in _DOUBTFUL
     try:
