@@ -24,6 +24,9 @@ VOCABULARIES = {
 }
 SQUARE: Points = ((10, 10), (40, 10), (40, 40), (10, 40))
 
+HERON = {"name": "heron", "a": "a heron", "plural": "herons", "metres": [0.5, 1]}
+KIND = {"name": "grey heron", "a": "a grey heron", "plural": "grey herons", "of": "heron"}
+
 
 def scene(source: str, *names: str, **more: object) -> Scene:
     instances = tuple(Instance(name, SQUARE) for name in names)
@@ -184,9 +187,8 @@ def test_ignore_regions_are_translated() -> None:
 
 def test_a_users_table_adds_and_wins(tmp_path: Path) -> None:
     path = tmp_path / "mine.json"
-    mine = {"name": "heron", "a": "a heron", "plural": "herons", "metres": [0.5, 1]}
     ship = {"name": "ship", "a": "a vessel at sea", "singular": "vessel at sea", "plural": "vessels", "metres": [9, 30]}
-    path.write_text(json.dumps({"classes": [mine, ship], "sources": {"dota": {"plane": "heron"}}}))
+    path.write_text(json.dumps({"classes": [HERON, ship], "sources": {"dota": {"plane": "heron"}}}))
     table = ClassTable.load(path)
     assert table.by_name["ship"].metres == (9, 30)
     assert table.resolve("dota", "plane") == ("heron",)
@@ -200,7 +202,13 @@ def test_a_users_table_adds_and_wins(tmp_path: Path) -> None:
         ({"classes": [{"name": "heron"}]}, "is not a class table"),
         ({"sources": {"dota": {"plane": "heron"}}}, "does not define: heron"),
         ({"clases": []}, "clases"),
-        ([], "is not a class table"),
+        ([], "is not a class table; expected an object"),
+        ({"classes": [{**HERON, "height_m": -1}]}, r"\n  classes\.0\.height_m: .*greater than 0, found -1$"),
+        ({"classes": [{**HERON, "height_m": float("inf")}]}, r"classes\.0\.height_m: .*finite"),
+        ({"classes": [{**HERON, "metres": [0, 1]}]}, r"classes\.0\.metres\.0: .*greater than 0"),
+        ({"classes": [{**HERON, "includes": ["heron"]}]}, "a class includes itself: heron > heron"),
+        ({"classes": [{**HERON, "includes": ["plane", "egret"]}]}, "does not define: egret"),
+        ({"classes": [{**HERON, "includes": ["grey heron"]}], "fine": [KIND]}, "does not define: grey heron"),
     ],
 )
 def test_a_table_that_is_none(tmp_path: Path, content: object, told: str) -> None:

@@ -7,7 +7,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -17,9 +19,11 @@ from georefusal_task.core.errors import ConfigError
 
 TABLE_FILE = Path(__file__).with_name("classes.json")
 
+_Positive = Annotated[float, Field(gt=0)]
+
 
 class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 @dataclass(frozen=True)
@@ -65,8 +69,8 @@ class ObjectClass(_Frozen):
     singular: str = ""
     synonyms: tuple[tuple[str, str, str], ...] = ()
     aliases: tuple[str, ...] = ()
-    metres: tuple[float, float]
-    height_m: float | None = Field(None, gt=0)
+    metres: tuple[_Positive, _Positive]
+    height_m: _Positive | None = None
     wakes: bool = False
     compact: bool = False
     divisible: bool = False
@@ -119,16 +123,24 @@ class ClassTable(_Frozen):
     def _read(cls, path: Path) -> "ClassTable":
         try:
             return cls.model_validate({"classes": (), **read_json(path)})
-        except (ValidationError, TypeError) as error:
-            raise ConfigError(f"{path}: is not a class table ({error})") from error
+        except ValidationError as error:
+            told = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}, found {one['input']!r}" for one in error.errors())
+            raise ConfigError(f"{path}: is not a class table:\n  " + "\n  ".join(told)) from error
+        except TypeError as error:
+            raise ConfigError(f"{path}: is not a class table; expected an object with a list `classes`") from error
 
     def _check(self, path: Path) -> None:
-        known = self.by_name.keys() | self.by_fine_name.keys()
-        used = {name for one in self.classes for name in (*one.alike, *one.includes)} | {f.of for f in self.fine}
-        used |= {name for names in self.sources.values() for value in names.values() for name in _names(value)}
+        lost = {name for one in self.classes for name in (*one.alike, *one.includes)} | {f.of for f in self.fine}
+        lost -= self.by_name.keys()
+        used = {name for names in self.sources.values() for value in names.values() for name in _names(value)}
         used |= {name for names in self.denied.values() for entry in names.values() for name in _denied(entry).may_be}
-        if used - known:
-            raise ConfigError(f"{path}: refers to classes that it does not define: {', '.join(sorted(used - known))}")
+        lost |= used - self.by_name.keys() - self.by_fine_name.keys()
+        if lost:
+            raise ConfigError(f"{path}: refers to classes that it does not define: {', '.join(sorted(lost))}")
+        try:
+            TopologicalSorter({one.name: one.includes for one in self.classes}).prepare()
+        except CycleError as error:
+            raise ConfigError(f"{path}: a class includes itself: {' > '.join(error.args[1])}") from error
 
     @cached_property
     def by_name(self) -> dict[str, ObjectClass]:
