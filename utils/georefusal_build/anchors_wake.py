@@ -10,6 +10,7 @@ speed moves in azimuth, away from its wake, and its ghosts are not looked for.
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,13 +48,19 @@ def wake_z(pixels: U8, targets: Sequence[Target]) -> list[Value]:
     a grid and keep clear of all targets and their strips, what lies beside them of the targets. None: too little of
     both strips lies in the frame, or fewer than 12 background strips do.
     """
-    amplitude = luma(pixels)
+    return [*_searched(pixels.tobytes(), pixels.shape, tuple(targets))]
+
+
+@lru_cache(maxsize=4)
+def _searched(data: bytes, size: tuple[int, ...], targets: tuple[Target, ...]) -> tuple[Value, ...]:
+    """What `wake_z` returns, remembered: every lever and attempt asks for the same clean image and ships."""
+    amplitude = luma(np.frombuffer(data, np.uint8).reshape(size))
     shape: Shape = amplitude.shape[0], amplitude.shape[1]
     pairs = [strips(target) for target in targets]
     ships = union([target.grown(1.6, 4) for target in targets], shape)
     busy = ships | union([strip for pair in pairs for strip in pair], shape)
     found = [[_stands_out(amplitude, ships, busy, strip) for strip in pair] for pair in pairs]
-    return [max((z for z in pair if z is not None), default=None) for pair in found]
+    return tuple(max((z for z in pair if z is not None), default=None) for pair in found)
 
 
 def strips(target: Target) -> tuple[Target, ...]:
