@@ -13,6 +13,7 @@ from georefusal_build.levers.granularity import NEED, STEPS
 from georefusal_build.questions import Candidate, Kind
 from georefusal_build.scenes import ALL_CLASSES, Modality
 from georefusal_build.streams import Stream, derive_key
+from georefusal_build.targets import as_targets
 from georefusal_task.core.records import Intensity
 
 Pick = tuple[Candidate, Kind | None]
@@ -124,12 +125,22 @@ class ImageJobs:
                     yield Job(base, _lever(family, at), kind, (variant,), step=step, partner=partner)
 
     def _level(self, base: Candidate, step: float) -> Intensity | None:
-        """Return the intensity whose band a decimation brings the class into; None between the bands."""
+        """Return the intensity whose band a decimation brings the class into; None between the bands.
+
+        LOW goes by what settles a yes alone: half of a large object at the border must not keep a small one answerable.
+        """
         nominal = nominal_px(self.court, base)
         size = nominal[0] if base.answer == "no" and nominal else max(t.minor for t in targets_of(self.court, base))
         if size < NEED[LOW][0]:
             return None
-        return next((at for at, (least, most) in NEED.items() if least < size / step <= most), None)
+        level = next((at for at, (least, most) in NEED.items() if least < size / step <= most), None)
+        return None if level is LOW and base.answer == "yes" and self._surest(base) / step <= NEED[LOW][0] else level
+
+    def _surest(self, base: Candidate) -> float:
+        """Return the shorter side of the largest object that settles a yes alone."""
+        found = self.court.evidence(base.class_name, base.scope)
+        sure = [one for one in found if self.court.unfit(one, base.scope) is None]
+        return max((target.minor for target in as_targets([one.polygon for one in sure])), default=0.0)
 
     def fits(self, family: Family, base: Candidate) -> bool:
         """Return whether the outlines meet the preconditions of a family."""
