@@ -1,6 +1,7 @@
 """The mini set, a product of the workshop: built from the committed scenes, judged by the recorded votes, released."""
 
 import shutil
+from collections import Counter
 from pathlib import Path
 
 from georefusal_build.audit.progress import Progress
@@ -21,12 +22,12 @@ VOTES = sorted((HERE / "votes").glob("*.jsonl"))
 SALT = "the mini set is no secret"
 ABOUT = About(
     name="georefusal-mini",
-    version="2.0.0",
+    version="2.1.0",
     description=(HERE / "about.md").read_text("utf-8").strip(),
     published="2026-11-30",
     licence="https://creativecommons.org/licenses/by/4.0/",
     url="https://example.org/georefusal-mini",
-    cite="GeoRefusal mini set 2.0.0",
+    cite="GeoRefusal mini set 2.1.0",
 )
 
 
@@ -41,10 +42,13 @@ def build(folder: Path, workers: int = 1) -> Path:
 def review(candidates: Path, out: Path) -> Path:
     """Return the reviewed set: the candidates under the rules of review and the recorded votes.
 
-    Every measurement that two reviewers contradict was repeated when the candidates were made, and stands.
+    An item that fewer than two of them judged is left out. Every measurement that two contradict was repeated when the
+    candidates were made, and stands.
     """
     votes = read_joined(VOTES, load(candidates))
-    write_reviewed(out, rule(read_set(candidates), votes, measured_now({}, stand=True)), candidates)
+    readers = Counter(vote.id for vote in votes if vote.kind == "blind")
+    items = [item for item in read_set(candidates) if readers[item.id] > 1]
+    write_reviewed(out, rule(items, votes, measured_now({}, stand=True)), candidates)
     return out
 
 
