@@ -105,6 +105,18 @@ class Court:
         found = self._instances(self.table.members(name))
         return tuple(found) if scope == "whole" else tuple(_touching(found, region(self.tile, scope)))
 
+    def outlined(self, name: str) -> bool:
+        """Return whether every instance in the scene has an outline, and nothing in the tile might pass for one.
+
+        What the border of the tile leaves of some is another matter: see `Tile.cut` and `Tile.slivers`.
+        """
+        tile, alike = self.tile, self.table.members(name) | self.table.rivals[name]
+        unclear = {one.class_name for one in tile.ignore_regions} & (
+            alike | {ALL_CLASSES}
+        ) | tile.scene.undecidable & alike
+        rivals = any(one.class_name in self.table.rivals[name] for one in tile.instances)
+        return name in tile.scene.complete and not unclear and not rivals
+
     def rule(self, name: str, scope: Scope = "whole") -> Ruling:
         """Return the answer to "is there a <name> in this part of the tile", or why it is not asked."""
         if (name, scope) not in self._rulings:

@@ -20,6 +20,7 @@ from georefusal_build.pixels import Pixels, scene_pixels
 from georefusal_build.question_tables import load_tables
 from georefusal_build.scenes import Modality, Scene, Tile, Window, cut_tile, cut_tiles
 from georefusal_build.sources import ReadReport, get_source
+from georefusal_build.sources.base import EVERY_CLASS
 from georefusal_build.sources.files import read_json
 from georefusal_build.templates import BASE_FILE, Bank, load_bank, split
 from georefusal_task.core.errors import ConfigError, DataError
@@ -169,7 +170,9 @@ def _remarks(config: BuildConfig, table: ClassTable, unnamed: Counter[str]) -> I
         yield f"not in the class table, so never asked about: {told}; `classes:` takes a table of your own"
     for source in config.sources:
         vouched = (source.options.complete or frozenset()) | (source.options.verified_absent or frozenset())
-        lost = sorted(name for name in vouched - {"*"} - unnamed.keys() if not table.resolve(source.format, name))
+        lost = sorted(
+            name for name in vouched - {EVERY_CLASS} - unnamed.keys() if not table.resolve(source.format, name)
+        )
         if lost:
             yield f"{source.root}: `complete` or `verified_absent` names {', '.join(lost)}, which is no known class"
 

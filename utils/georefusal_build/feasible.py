@@ -2,18 +2,18 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 from georefusal_build.asking import Court, region
 from georefusal_build.build_config import BuildConfig
-from georefusal_build.evidence import exhaustive, nominal_px, targets_of
+from georefusal_build.evidence import exhaustive, nominal_px, settling, targets_of
 from georefusal_build.jobs import Job, Partner
 from georefusal_build.levers import Family, Variant
 from georefusal_build.levers.framing import can_cut
 from georefusal_build.levers.granularity import NEED, STEPS
 from georefusal_build.questions import Candidate, Kind
-from georefusal_build.scenes import ALL_CLASSES, Modality
+from georefusal_build.scenes import Modality
 from georefusal_build.streams import Stream, derive_key
-from georefusal_build.targets import as_targets
 from georefusal_task.core.records import Intensity
 
 Pick = tuple[Candidate, Kind | None]
@@ -91,10 +91,7 @@ class ImageJobs:
         tile settle nothing.
         """
         tile, table = self.court.tile, self.court.table
-        members, rivals = table.members(name), table.rivals[name]
-        unclear = (members | rivals | {ALL_CLASSES}) & {one.class_name for one in tile.ignore_regions}
-        unclear |= (members | rivals) & tile.scene.undecidable | members & table.divisible
-        if unclear or name not in tile.scene.complete or any(one.class_name in rivals for one in tile.instances):
+        if table.members(name) & table.divisible or not self.court.outlined(name):
             return None
         if any(one.difficult for one in self.court.evidence(name)) or self.court.rule(name).answer != "yes":
             return None
@@ -138,9 +135,8 @@ class ImageJobs:
 
     def _surest(self, base: Candidate) -> float:
         """Return the shorter side of the largest object that settles a yes alone."""
-        found = self.court.evidence(base.class_name, base.scope)
-        sure = [one for one in found if self.court.unfit(one, base.scope) is None]
-        return max((target.minor for target in as_targets([one.polygon for one in sure])), default=0.0)
+        sure = compress(targets_of(self.court, base), settling(self.court, base))
+        return max((target.minor for target in sure), default=0.0)
 
     def fits(self, family: Family, base: Candidate) -> bool:
         """Return whether the outlines meet the preconditions of a family."""

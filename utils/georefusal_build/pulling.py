@@ -10,7 +10,7 @@ from georefusal_build.arrays import U8, Mask
 from georefusal_build.ask import ask
 from georefusal_build.asking import Answer, Court
 from georefusal_build.context import Context
-from georefusal_build.evidence import nominal_px, targets_of
+from georefusal_build.evidence import nominal_px, settling, targets_of
 from georefusal_build.jobs import Job
 from georefusal_build.judging import among, image_verdict
 from georefusal_build.levers import FAMILIES
@@ -151,16 +151,7 @@ def _pull(job: Job, variant: Variant, court: Court, pixels: U8, context: Context
     edge = "" if isinstance(outcome, NotApplicable) else edge_of(outcome.params)
     base = phrase((job.base, job.kind), context.table, context.base_bank, context.config.seed, edge=edge)
     tags = {job.base.answer, scene.modality, asks, "shadow" if cast else ""} - {""}
-    return _label(
-        outcome, frozenset(tags), _settling(court, job.base), base.question, base.template, stream_id, variant
-    )
-
-
-def _settling(court: Court, base: Candidate) -> list[bool]:
-    """Which of the targets settle a yes by themselves; the others are cut off, doubtful or too small."""
-    if base.answer == "no":
-        return [True]
-    return [court.unfit(one, base.scope) is None for one in court.evidence(base.class_name, base.scope)]
+    return _label(outcome, frozenset(tags), settling(court, job.base), base.question, base.template, stream_id, variant)
 
 
 def _shadow(court: Court, base: Candidate) -> Shadow | None:
@@ -204,8 +195,8 @@ def _pull_colour(
             settings=_settings(job, variant, context, attempt),
         )
         question = render(template, noun.slots("C") | {"COL": colour})
-        tags, settling = frozenset({answer, scene.modality, "colour"}), _settling(court, job.base)
-        result = _label(outcome, tags, settling, question, template, job.tile_id, variant)
+        tags = frozenset({answer, scene.modality, "colour"})
+        result = _label(outcome, tags, settling(court, job.base), question, template, job.tile_id, variant)
         if isinstance(result, Finished):
             break
     return result
@@ -236,7 +227,7 @@ def _settings(job: Job, variant: Variant, context: Context, attempt: int) -> dic
 def _label(
     outcome: Outcome | NotApplicable,
     tags: frozenset[str],
-    settling: Sequence[bool],
+    sure: Sequence[bool],
     question: str,
     template: str,
     stream_id: str,
@@ -247,7 +238,7 @@ def _label(
         return Failed(outcome.reason, outcome.detail)
     verdict = image_verdict(outcome.lever_id, outcome.measurement, tags)
     if verdict is Verdict.ANSWER and "yes" in tags:
-        verdict = image_verdict(outcome.lever_id, among(outcome.measurement, settling), tags)
+        verdict = image_verdict(outcome.lever_id, among(outcome.measurement, sure), tags)
     if isinstance(verdict, Reason):
         return Failed(verdict, _told(outcome.measurement))
     answered = verdict is Verdict.ANSWER

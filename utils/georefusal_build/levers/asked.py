@@ -22,7 +22,7 @@ from georefusal_build.levers.registry import Anchor, Touches, Variant
 from georefusal_build.outcomes import Json
 from georefusal_build.question_tables import Claim, Tables, load_tables
 from georefusal_build.questions import Candidate
-from georefusal_build.scenes import ALL_CLASSES, Instance, Modality, Tile
+from georefusal_build.scenes import Instance, Modality, Tile
 from georefusal_build.streams import Stream, derive_key
 from georefusal_build.templates import Bank
 from georefusal_task.core.errors import ConfigError
@@ -102,15 +102,10 @@ class Situation:
         found = court.evidence(name)
         if not found:
             return ()
-        members, rivals = self.table.members(name), self.table.rivals[name]
-        unclear = {r.class_name for r in tile.ignore_regions} & (members | rivals | {ALL_CLASSES})
-        unclear |= (tile.cut | tile.slivers | tile.scene.undecidable) & (members | rivals)
+        pieces = (tile.cut | tile.slivers) & (self.table.members(name) | self.table.rivals[name])
         least = court.limits.min_minor_px
         contestable = any(one.difficult or one.truncated or one.sides[0] < least for one in found)
-        mistakable = any(one.class_name in rivals for one in tile.instances)
-        if unclear or contestable or mistakable or name not in tile.scene.complete:
-            return None
-        return found
+        return found if court.outlined(name) and not pieces and not contestable else None
 
     def ruled(self, name: str) -> tuple[Instance, ...] | None:
         """Return instances that show a class to be there, () when it is known to be absent, None when neither.
