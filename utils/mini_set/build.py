@@ -1,7 +1,6 @@
 """The mini set, a product of the workshop: built from the committed scenes, judged by the recorded votes, released."""
 
 import shutil
-from collections import Counter
 from pathlib import Path
 
 from georefusal_build.audit.progress import Progress
@@ -42,13 +41,10 @@ def build(folder: Path, workers: int = 1) -> Path:
 def review(candidates: Path, out: Path) -> Path:
     """Return the reviewed set: the candidates under the rules of review and the recorded votes.
 
-    An item that fewer than two of them judged is left out. Every measurement that two contradict was repeated when the
-    candidates were made, and stands.
+    Every measurement that two reviewers contradict was repeated when the candidates were made, and stands.
     """
     votes = read_joined(VOTES, load(candidates))
-    readers = Counter(vote.id for vote in votes if vote.kind == "blind")
-    items = [item for item in read_set(candidates) if readers[item.id] > 1]
-    write_reviewed(out, rule(items, votes, measured_now({}, stand=True)), candidates)
+    write_reviewed(out, rule(read_set(candidates), votes, measured_now({}, stand=True)), candidates)
     return out
 
 
